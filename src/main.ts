@@ -1,13 +1,12 @@
 import { createLogger, startTelemetry } from "./bootstrap/observability.ts";
-import { composeService } from "./bootstrap/service.ts";
 import { closeOnSignal, exitWithError } from "./bootstrap/shutdown.ts";
-import { readSettings } from "./settings/read-settings.ts";
+import { readSettings, type Settings } from "./settings/read-settings.ts";
 
 /** Serves until SIGTERM, SIGINT or a fatal error. */
-const serve = async (): Promise<void> => {
+const serve = async (settings: Settings): Promise<void> => {
   await using resources = new AsyncDisposableStack();
-  const settings = readSettings();
   const log = createLogger(settings.logLevel);
+  const { composeService } = await import("./bootstrap/service.ts");
   const { telemetry, metricsUrl, close } = await startTelemetry(settings, log);
   resources.defer(close);
   const fatal = Promise.withResolvers<Error>();
@@ -21,4 +20,15 @@ const serve = async (): Promise<void> => {
   log.info({ url: service.url }, "listening");
 };
 
-serve().catch(exitWithError);
+/** Serves in several processes. This one stays small: it loads nothing that serves requests. */
+const serveInWorkers = async (settings: Settings): Promise<void> => {
+  const { runPrimary } = await import("./bootstrap/workers/primary.ts");
+  await runPrimary(settings, createLogger(settings.logLevel));
+};
+
+const run = async (): Promise<void> => {
+  const settings = readSettings();
+  await (settings.workers > 1 ? serveInWorkers : serve)(settings);
+};
+
+run().catch(exitWithError);

@@ -13,13 +13,13 @@ export type Access = ReturnType<typeof composeAccess>;
 
 /** Composes authentication and limits. */
 export const composeAccess = (
-  { settings, clock, telemetry, resources, onError }: Runtime,
+  { settings, clock, telemetry, resources, shared, onError }: Runtime,
   { instance, store, runner }: Core,
   masterKeys: MasterKeys,
 ) => {
   const [key, ...previousKeys] = deriveKeys(masterKeys, "access tokens");
   const accessTokens = createAccessTokens({ key, previousKeys, ttlSeconds: settings.tokenTtlSeconds, clock });
-  const limits = createLimits(settings.limits, clock);
+  const limits = createLimits(settings.limits, clock, shared.openShares);
   const authenticator = createAuthenticator({
     keys: runner.view(keys),
     websites: runner.view(websites),
@@ -33,6 +33,7 @@ export const composeAccess = (
     clock,
     burstWindowMs: settings.limits.BURST_WINDOW_MS,
     burstLimit: settings.limits.BURST_LIMIT,
+    openShares: shared.openShares,
     onError,
   });
   resources.defer(limiter.close);

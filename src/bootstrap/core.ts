@@ -32,6 +32,7 @@ import { composeViews, startUsageTotals } from "./event-log/views.ts";
 import { createLazyCipher, deriveKeys, obtainMasterKeys, openNamingKey } from "./master-key.ts";
 import { composeProviders } from "./speech/providers.ts";
 import { webhookRefusal } from "./website-servers.ts";
+import { alone, type Shared } from "./workers/shared.ts";
 
 /** Every builder of the service needs this. */
 export interface Runtime {
@@ -45,6 +46,8 @@ export interface Runtime {
   readonly resources: AsyncDisposableStack;
   /** The milliseconds left for the shutdown. */
   readonly shutdownTimeLeft: () => number;
+  /** What this process shares with the other workers of its service. */
+  readonly shared: Shared;
   /** Logs an error that no caller receives. */
   readonly onError: (what: string, error: unknown) => void;
 }
@@ -65,12 +68,14 @@ export const composeCore = async (
     machine,
     telemetry = noTelemetry,
     scheduler = createScheduler(),
-  }: { machine?: Machine; telemetry?: Telemetry; scheduler?: Scheduler } = {},
+    shared = alone,
+  }: { machine?: Machine; telemetry?: Telemetry; scheduler?: Scheduler; shared?: Shared } = {},
 ) => {
   await using opened = new AsyncDisposableStack();
   const checked = await composeClock(settings, (message) => log.warn(message), machine);
   const { clock, clockCheck } = checked;
-  const options = { clock, readOnly: false, telemetry, checked, waitMs: startTimeoutMs };
+  const { writer } = shared;
+  const options = { clock, readOnly: false, telemetry, checked, waitMs: startTimeoutMs, writer };
   const { events, startHandler, refuseAppends } = await openEventStore(settings, options);
   opened.defer(events.close);
   const logId = await obtainEventLogId(startHandler, randomUUID(), new Date(clock()).toISOString());
@@ -93,6 +98,10 @@ export const composeCore = async (
   const providerActivities = createProviderActivities({ clock });
   const cipher = createLazyCipher(settings, startHandler, clock);
   const knownEntries = new KnownEntries();
+  // A client may send its next request to any worker.
+  const waitForPosition: typeof runner.waitForPosition = async (...request) => {
+    await Promise.all([runner.waitForPosition(...request), shared.untilOthersShow(request[0])]);
+  };
   const parts = {
     store,
     knownEntries,
@@ -100,7 +109,7 @@ export const composeCore = async (
     storeAsWritten: events,
     refuseAppends,
     handler,
-    execute: createExecuteCommand({ handler, runner }),
+    execute: createExecuteCommand({ handler, runner: { waitForPosition } }),
     providers: composeProviders(settings, telemetry, scheduler, { activities: providerActivities, log }),
     /** @throws {BadSetting} if the master key is not the recorded one */
     cipher,

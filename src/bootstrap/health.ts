@@ -2,7 +2,8 @@ import { type MalformedEvents, readMalformedEvents } from "../../projections/mal
 import { rate } from "../../projections/rate.ts";
 import type { RunnerStatus } from "../../projections/runner/runner.ts";
 import type { Activity } from "../application/health/activity.ts";
-import { createHealth } from "../application/health/health.ts";
+import { combineHealth, combineProviders, combineStatus } from "../application/health/combine-reports.ts";
+import { type CheckHealth, createHealth } from "../application/health/health.ts";
 import { createInstanceStatus } from "../application/health/instance-status.ts";
 import { createReadiness } from "../application/health/readiness.ts";
 import type { ResourceStats } from "../async/scheduler/scheduler.ts";
@@ -18,7 +19,7 @@ export type HealthChecks = ReturnType<typeof composeHealth>;
 
 /** Composes the health checks, and supplies the values that telemetry reads at each collection. */
 export const composeHealth = (
-  { clock, telemetry }: Runtime,
+  { clock, telemetry, shared }: Runtime,
   { store, runner, countedUsage, handler, clockCheck, scheduler }: Core,
   audio: AudioParts & { readonly retentionStats: ReturnType<typeof composeRetention> },
   ledger: OpenLedger,
@@ -66,30 +67,54 @@ export const composeHealth = (
     scheduler: scheduler.stats,
     checkHealth,
   });
-  return { checkHealth, readiness: createReadiness({ checkHealth, clock }) };
+  /** Of all workers. */
+  const checkAll: CheckHealth = async () => {
+    const own = await checkHealth();
+    const { reports, missing } = await shared.askOthers("health");
+    return reports.length + missing === 0 ? own : combineHealth([own, ...reports], missing);
+  };
+  return {
+    checkOwnHealth: checkHealth,
+    checkHealth: checkAll,
+    readiness: createReadiness({ checkHealth: checkAll, clock }),
+  };
 };
 
 export type StatusParts = ReturnType<typeof composeStatus>;
 
-/** Composes what the instance reports of itself to the admin API. */
+/**
+ * Composes what the service reports of itself to the admin API: this process's part, and that of
+ * all workers.
+ */
 export const composeStatus = (
-  { clock }: Runtime,
+  { clock, shared }: Runtime,
   { instance, runner, scheduler, providerActivities }: Core,
-  { checkHealth }: HealthChecks,
+  { checkOwnHealth }: Pick<HealthChecks, "checkOwnHealth">,
   activity: Activity,
-) => ({
-  activity,
-  ...createInstanceStatus({
+) => {
+  const own = createInstanceStatus({
     instance,
     clock,
     views: runner.status,
     rate: runner.lastKnownView(rate),
-    checkHealth,
+    checkHealth: checkOwnHealth,
     activity,
     providerActivities,
     resources: scheduler.stats,
-  }),
-});
+  });
+  return {
+    activity,
+    own,
+    showStatus: async () => {
+      const { reports, missing } = await shared.askOthers("status");
+      return combineStatus([await own.showStatus(), ...reports], missing);
+    },
+    showProviders: async () => {
+      const { reports } = await shared.askOthers("providers");
+      return combineProviders([await own.showProviders(), ...reports]);
+    },
+  };
+};
 
 /** @throws when requests cannot be served from the views */
 export const requireServingViews = ({ live, current, failed }: RunnerStatus): void => {

@@ -25,7 +25,7 @@ import { createStreamResponse } from "../http/routes/synthesis/stream.ts";
 import { createHandshakeAdmission } from "../http/websocket/admission.ts";
 import { createSynthesisSocketServer } from "../http/websocket/websocket-server.ts";
 import type { EventLog } from "../ledger/audit/event-log.ts";
-import { type Settings, withSettingName } from "../settings/read-settings.ts";
+import { nameListenSetting, type Settings } from "../settings/read-settings.ts";
 import type { Access } from "./access.ts";
 import type { composeAudioReports } from "./audio-reports.ts";
 import type { Core, Runtime } from "./core.ts";
@@ -59,17 +59,17 @@ export const serveHttp = async (
   application: Application,
   others: readonly { drain(timeoutMs: number): Promise<void> }[],
 ): Promise<string> => {
-  const { settings, log, telemetry, resources, shutdownTimeLeft } = runtime;
+  const { settings, log, telemetry, resources, shutdownTimeLeft, shared } = runtime;
   const { access, speech, health } = application;
   const { requests: observer } = telemetry;
-  const shared = composeShared(settings, application);
+  const common = composeCommon(settings, application);
   const loader = createBundleLoader({ warn: (sentence) => log.warn(sentence) });
-  const { clientOf, credentialReader, schema } = shared;
+  const { clientOf, credentialReader, schema } = common;
   const handle = createApp({
-    ...shared,
+    ...common,
     log,
     observer,
-    router: composeRouter(runtime, application, { ...shared, bundles: loader.bundles }),
+    router: composeRouter(runtime, application, { ...common, bundles: loader.bundles }),
     refused: application.status.activity.refused,
     credentialHeaders: credentialReader.headers,
   });
@@ -81,19 +81,30 @@ export const serveHttp = async (
     maxTextCharacters: settings.maxTextCharacters,
     log,
   });
-  const listening = listen({ ...settings, handle, upgrade: telemetry.upgrade(sockets) });
+  const at = { ...settings, ...shared.sockets.http };
+  const listening = listen({ ...at, handle, upgrade: telemetry.upgrade(sockets) });
   const server = await listening.catch(nameListenSetting("PORT", "HOST"));
   const closing = new AbortController();
   const loaded = loader.load(closing.signal);
   resources.defer(async () => {
     closing.abort();
     await loaded;
-    health.readiness.drain();
-    if (settings.drainDelaySeconds > 0) await delay(settings.drainDelaySeconds * 1_000);
-    await Promise.all([server, sockets, ...others].map((each) => each.drain(shutdownTimeLeft())));
+    const isReplaced = shared.isReplaced();
+    if (!isReplaced) {
+      health.readiness.drain();
+      if (settings.drainDelaySeconds > 0) await delay(settings.drainDelaySeconds * 1_000);
+    }
+    const idleMs = isReplaced ? replacedIdleMs : 0;
+    await Promise.all([server, sockets, ...others].map((each) => each.drain(shutdownTimeLeft(), idleMs)));
   });
   return server.url;
 };
+
+/**
+ * No load balancer knows that a worker is replaced: a client that uses its connection gets a
+ * response that closes it, before idle ones are closed.
+ */
+const replacedIdleMs = 1_000;
 
 /** A misspelled voice would be noticed only by the clients whose requests are refused. */
 const reportUnknownVoices = ({ settings, log }: Runtime, { voices }: SynthesisParts): void => {
@@ -106,7 +117,7 @@ const reportUnknownVoices = ({ settings, log }: Runtime, { voices }: SynthesisPa
 };
 
 /** The operations, the middleware and the sockets share this. */
-const composeShared = (settings: Settings, { access, speech }: Application) => {
+const composeCommon = (settings: Settings, { access, speech }: Application) => {
   const { accessTokens, isVerified, limits } = access;
   const { synthesis, marksWithPhonemes } = speech;
   const clientOf = clientAddress(settings.trustProxy);
@@ -151,9 +162,9 @@ const composeRouter = (
     gallery,
     voiceFiles,
   }: Application,
-  shared: ReturnType<typeof composeShared> & Pick<BundleLoader, "bundles">,
+  common: ReturnType<typeof composeCommon> & Pick<BundleLoader, "bundles">,
 ) => {
-  const { names, gate, credentialReader, clientOf, renewToken } = shared;
+  const { names, gate, credentialReader, clientOf, renewToken } = common;
   const { streaming, synthesis } = speech;
   const operations = createOperations({
     ...core,
@@ -162,7 +173,7 @@ const composeRouter = (
     ...health,
     ...status,
     ...sealer,
-    ...shared,
+    ...common,
     settings,
     log,
     publicPath: publicPathOf(settings.publicUrl),
@@ -190,11 +201,3 @@ const composeRouter = (
     compatibleApis,
   );
 };
-
-/** Names the setting that is the cause of a server's failure to listen. */
-export const nameListenSetting =
-  (port: string, host: string) =>
-  (error: NodeJS.ErrnoException): Promise<never> => {
-    const isPortError = error.code === "EADDRINUSE" || error.code === "EACCES";
-    return withSettingName(isPortError ? port : host, Promise.reject(error));
-  };

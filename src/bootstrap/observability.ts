@@ -7,11 +7,15 @@ import type { RunningTelemetry } from "../telemetry/sdk.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
 
 /** Writes JSON lines to standard output. Texts and credentials of requests are never logged. */
-export const createLogger = (level: string, output: DestinationStream = pino.destination(1)): Logger =>
+export const createLogger = (
+  level: string,
+  output: DestinationStream = pino.destination(1),
+  base: { readonly worker: number } | null = null,
+): Logger =>
   pino(
     {
       level,
-      base: null,
+      base,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: (error: unknown) => loggedError(error, deepestCause) },
@@ -38,17 +42,22 @@ const loggedError = (error: unknown, causes: number): unknown => {
 };
 
 /** Starts telemetry, or returns the disabled one without loading the SDK. @throws {BadSetting} */
-export const startTelemetry = async (settings: Settings, log: Logger): Promise<RunningTelemetry> => {
+export const startTelemetry = async (
+  settings: Settings,
+  log: Logger,
+  { listens = true } = {},
+): Promise<RunningTelemetry> => {
   const { telemetry, host, trustProxy } = settings;
   if (!telemetry.traces && !telemetry.metrics && telemetry.metricsPort === undefined) return disabled;
   const { openTelemetry } = await import("../telemetry/sdk.ts");
   const isTrusted = trustedProxies(trustProxy);
-  const options = { settings: telemetry, host, version: packageJson.version, log, isTrusted };
+  const options = { settings: telemetry, host, version: packageJson.version, log, isTrusted, listens };
   return await withSettingName("METRICS_PORT", openTelemetry(options));
 };
 
 const disabled: RunningTelemetry = {
   telemetry: noTelemetry,
   metricsUrl: undefined,
+  collect: async () => "",
   close: async () => {},
 };

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { createExecuteCommand } from "../application/execute-command.ts";
+import { createExecuteCommand, untilVisible } from "../application/execute-command.ts";
 import { createActivity } from "../application/health/activity.ts";
+import type { Reports } from "../application/health/combine-reports.ts";
 import { createScheduler } from "../async/scheduler/scheduler.ts";
 import { backgroundTime } from "../async/time.ts";
 import { beginWith, catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
@@ -18,7 +19,7 @@ import { loadBodyParser } from "../http/kernel/json-body.ts";
 import { createEventLog } from "../ledger/audit/event-log.ts";
 import { scheduleSeals } from "../ledger/proof/seal-schedule.ts";
 import type { Settings } from "../settings/read-settings.ts";
-import { superviseHostProcess } from "../subprocess/supervisor.ts";
+import type { superviseHostProcess } from "../subprocess/supervisor.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
 import { composeAccess } from "./access.ts";
 import { composeAudioReports } from "./audio-reports.ts";
@@ -40,6 +41,7 @@ import { composeSynthesis } from "./speech/synthesis.ts";
 import { voiceFiles } from "./speech/voice-files.ts";
 import { composeWebhooks } from "./webhooks.ts";
 import { startWebsiteReports } from "./website-reports.ts";
+import { alone } from "./workers/shared.ts";
 import { serveWyoming } from "./wyoming.ts";
 
 export interface Service {
@@ -47,6 +49,12 @@ export interface Service {
   readonly url: string;
   /** The address of the Wyoming protocol, if it is served. */
   readonly wyomingUrl: string | undefined;
+  /** Takes over the journal of a process that is known to have ended. @throws {Unavailable} */
+  recoverJournal(journal: string): Promise<void>;
+  /** What this process reports of itself, without the other workers. */
+  report<Kind extends keyof Reports>(kind: Kind): Promise<Reports[Kind]>;
+  /** Resolves when this process's views show the position of the log, or after five seconds. */
+  untilVisible(position: number): Promise<void>;
   /** Completes the requests in flight, records their usage, then releases all resources. */
   close(): Promise<void>;
 }
@@ -76,9 +84,10 @@ export const composeService = async (
   {
     machine,
     telemetry = noTelemetry,
-    superviseHelper = superviseHostProcess,
+    shared = alone,
+    superviseHelper = shared.superviseHelper,
     onFatal = () => {},
-  }: Partial<Pick<Runtime, "telemetry">> & {
+  }: Partial<Pick<Runtime, "telemetry" | "shared">> & {
     readonly machine?: Machine;
     /** Starts the process of the speech tools. */
     readonly superviseHelper?: typeof superviseHostProcess;
@@ -90,19 +99,23 @@ export const composeService = async (
   const shutdownTimeLeft = createShutdownDeadline(settings.drainSeconds * 1_000);
   const onError = (what: string, error: unknown) => log.warn({ err: error }, what);
 
-  const scheduler = createScheduler({ onStart: telemetry.started });
+  const scheduler = createScheduler({
+    onStart: telemetry.started,
+    ...(shared.openSharedResource && { openShared: shared.openSharedResource }),
+  });
   const host = openSpeechTools(settings, scheduler, { log, superviseHelper });
   // If what follows fails: else it is closed before the audio store is.
   resources.defer(() => host.then(({ close }) => close(), ignore));
 
   // The log, its views and the admin services, and the keys that the log must know.
   const masterKeys = await obtainMasterKeys(settings);
-  const core = await composeCore(settings, log, { ...(machine && { machine }), telemetry, scheduler });
+  const composed = { ...(machine && { machine }), telemetry, scheduler, shared };
+  const core = await composeCore(settings, log, composed);
   resources.defer(core.close);
   for (const problem of await sharedPaths([settings.dataDir, join(settings.dataDir, "master.key")]))
     log.warn(`DATA_DIR: ${problem}`);
   const { clock } = core;
-  const given = { settings, log, clock, telemetry, host };
+  const given = { settings, log, clock, telemetry, host, shared };
   const runtime: Runtime = { ...given, resources, shutdownTimeLeft, onError };
   const cipher = await core.cipher();
   const namingKey = await core.namingKey();
@@ -155,13 +168,29 @@ export const composeService = async (
 
   // Background tasks, which begin when requests are served.
   loadRest().catch(onFatal);
-  composeLegacyRemoval(runtime, core, audio);
-  if (gallery) scheduleSamples(runtime, core, audio, gallery);
-  startWebsiteReports(runtime, core, cipher);
-  reportVoiceChoice(runtime, core);
+  if (shared.isFirst) {
+    composeLegacyRemoval(runtime, core, audio);
+    if (gallery) scheduleSamples(runtime, core, audio, gallery);
+    startWebsiteReports(runtime, core, cipher);
+    reportVoiceChoice(runtime, core);
+  }
 
   const running = resources.move();
-  return { url, wyomingUrl: wyoming?.url, close: () => running.disposeAsync() };
+  return {
+    url,
+    wyomingUrl: wyoming?.url,
+    recoverJournal: ledger.recoverJournal,
+    report: async (kind) => {
+      const reports = {
+        health: health.checkOwnHealth,
+        status: status.own.showStatus,
+        providers: status.own.showProviders,
+      };
+      return (await reports[kind]()) as never;
+    },
+    untilVisible: (position) => untilVisible(core.runner, position),
+    close: () => running.disposeAsync(),
+  };
 };
 
 /**

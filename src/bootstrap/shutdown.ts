@@ -11,9 +11,13 @@ export const exitWithError = (error: unknown): void => {
 /**
  * Closes on SIGTERM or SIGINT: requests in flight get their responses first. A second signal ends
  * the process at once. After a fatal error it closes in the same way, and the process exits with
- * code 1.
+ * code 1. The returned function acts like a signal.
  */
-export const closeOnSignal = (close: () => Promise<void>, log: Logger, fatal: Promise<Error>): void => {
+export const closeOnSignal = (
+  close: () => Promise<void>,
+  log: Logger,
+  fatal: Promise<Error>,
+): ((signal: NodeJS.Signals) => Promise<void>) => {
   let closing = false;
   const shutDown = async (): Promise<void> => {
     closing = true;
@@ -36,6 +40,7 @@ export const closeOnSignal = (close: () => Promise<void>, log: Logger, fatal: Pr
     exitWithError(error);
     if (!closing) await shutDown();
   });
+  return onSignal;
 };
 
 /**

@@ -1,21 +1,21 @@
 import packageJson from "../../package.json" with { type: "json" };
 import { errorMessage } from "../domain/errors.ts";
+import { nameListenSetting } from "../settings/read-settings.ts";
 import { createCaller } from "../wyoming/caller.ts";
 import { createInfo } from "../wyoming/info.ts";
 import { listenForWyoming, type WyomingServer } from "../wyoming/server.ts";
 import type { Access } from "./access.ts";
 import type { Core, Runtime } from "./core.ts";
-import { nameListenSetting } from "./http.ts";
 import type { SynthesisParts } from "./speech/synthesis.ts";
 
 /** Listens for clients of the Wyoming protocol, if it is configured. */
 export const serveWyoming = async (
-  { settings, log, telemetry, resources, shutdownTimeLeft }: Runtime,
+  { settings, log, telemetry, resources, shutdownTimeLeft, shared }: Runtime,
   { core, access, speech }: { readonly core: Core; readonly access: Access; readonly speech: SynthesisParts },
 ): Promise<WyomingServer | undefined> => {
   const { wyoming, maxTextCharacters } = settings;
   if (!wyoming) return undefined;
-  const { host, port, key } = wyoming;
+  const { key } = wyoming;
   const caller = createCaller({ ...access, key });
   try {
     caller.current();
@@ -29,8 +29,9 @@ export const serveWyoming = async (
     info: createInfo(speech.voices, packageJson.version),
     configOf: (websiteId: string) => core.websites.get(websiteId).config,
   };
+  const { host, port } = wyoming;
   const listening = listenForWyoming({
-    ...{ host, port, services, maxTextCharacters },
+    ...{ host, port, ...shared.sockets.wyoming, services, maxTextCharacters },
     log: log.child({ route: "wyoming", apiKey: key.apiKey }),
   });
   const server = await listening.catch(nameListenSetting("WYOMING_PORT", "WYOMING_HOST"));

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import Koa, { type Middleware } from "koa";
 import type { Logger } from "pino";
+import { RateLimited } from "../limits/limits.ts";
 import { type ApiCors, cors } from "./access/cors.ts";
 import { varyByCredentials } from "./access/credentials.ts";
 import { requireAdmitted } from "./access/gate.ts";
@@ -65,6 +66,8 @@ export const createApp = ({ router, observer, ...options }: AppOptions): HandleR
         operation?.admit?.(req, state);
         if (operation?.fromMemory?.(req, res, state, refuse)) return;
       } catch (refusal) {
+        if (refusal instanceof RateLimited && refusal.more)
+          return void refusal.more().then(() => handle(req, res, state));
         state.refusal = refusal;
       }
     }

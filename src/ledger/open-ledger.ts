@@ -16,7 +16,7 @@ import { createIdempotencyClaims } from "./idempotency/idempotency-claims.ts";
 import { createIdempotencyKeys } from "./idempotency/idempotency-keys.ts";
 import { createRecoverIdempotencyKeys } from "./idempotency/recover-idempotency-keys.ts";
 import { closeJournal } from "./journal/close-journal.ts";
-import { createJournalRegistry } from "./journal/journal-registry.ts";
+import { createJournalRegistry, type JournalRegistry } from "./journal/journal-registry.ts";
 import type { Ledger, OnCharged } from "./ledger.ts";
 import { settleVoids } from "./quota/settle-voids.ts";
 import { openSession } from "./session/open-session.ts";
@@ -24,7 +24,6 @@ import { RecentCharges } from "./session/recent-charges.ts";
 import {
   createRecoverJournal,
   createSweepIdleJournals,
-  type RecoverJournalOptions,
   type SweepOptions,
 } from "./session/recover-journals.ts";
 import { Sessions } from "./session/sessions.ts";
@@ -62,6 +61,10 @@ export interface OpenLedgerOptions {
   readonly onFollowing?: (fromExclusive: number) => void;
   /** Called when a request does not fit into the key's quota. */
   readonly onQuotaExceeded?: (apiKey: string) => void;
+  /** Called when a journal was opened, and when it has left the list of open ones. */
+  readonly onJournal?: (journal: string, isOpen: boolean) => void;
+  /** How many processes of this machine write to the event store. Default 1. */
+  readonly processes?: number;
   /** How long a request may wait for its append. Default 5,000. */
   readonly deadlineMs?: number;
   readonly onError: (what: string, error: unknown) => void;
@@ -71,6 +74,8 @@ export interface OpenLedger {
   readonly ledger: Ledger;
   /** Entries of journals that are not durable yet. */
   readonly pendingEntries: () => number;
+  /** Takes over the journal of a process that is known to have ended. @throws {Unavailable} */
+  readonly recoverJournal: (journal: string) => Promise<void>;
   /** Resolves when everything recorded so far is durable. */
   drained(): Promise<void>;
   /**
@@ -95,6 +100,8 @@ const defaults = {
   onOthersRecorded: () => {},
   onFollowing: () => {},
   onQuotaExceeded: () => {},
+  onJournal: () => {},
+  processes: 1,
 };
 
 /**
@@ -106,7 +113,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   const { knownEntries = new KnownEntries() } = given;
   const options = { ...defaults, ...given, knownEntries };
   const { store, handler, clock, time, onError } = options;
-  const registry = createJournalRegistry(handler, clock);
+  const registry = reportingRegistry(createJournalRegistry(handler, clock), options.onJournal);
   const recentCharges = new RecentCharges({
     ...options,
     onFollowed: options.onOthersRecorded,
@@ -117,7 +124,9 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   const idempotencyKeys = createIdempotencyKeys(options);
   const onVoided = (voids: readonly VoidedServing[]) => ledger.recordLost(voids, []);
   const recoverIdempotencyKeys = createRecoverIdempotencyKeys({ ...options, idempotencyKeys, onVoided });
-  const maintain = createMaintenance({ ...options, closeJournal: close, registry, recoverIdempotencyKeys });
+  const recovery = { ...options, closeJournal: close, registry, recoverIdempotencyKeys };
+  const recoverJournal = createRecoverJournal(recovery);
+  const maintain = createMaintenance({ ...recovery, recoverJournal });
   let lastFlushAt = time.now();
   const noteFlush = (): void => {
     lastFlushAt = time.now();
@@ -172,6 +181,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   return {
     ledger,
     pendingEntries: () => sessions.pending,
+    recoverJournal: (journal) => recoverJournal(journal, "silent"),
     drained: () => ledger.drained().then(() => sessions.current?.writer.flushed()),
     close: async (timeoutMs) => {
       stopChecks();
@@ -187,17 +197,29 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
 /**
  * Recovers the journals of processes that are gone, then closes the usage accounts of past months.
  */
-const createMaintenance = (
-  options: RecoverJournalOptions & CloseUsageAccountsOptions & Omit<SweepOptions, "recoverJournal">,
-) => {
-  const recoverJournal = createRecoverJournal(options);
-  const sweepIdleJournals = createSweepIdleJournals({ ...options, recoverJournal });
+const createMaintenance = (options: CloseUsageAccountsOptions & SweepOptions) => {
+  const sweepIdleJournals = createSweepIdleJournals(options);
   const closeAccounts = createCloseUsageAccounts(options);
   return async (ownJournal: string | undefined): Promise<void> => {
     await sweepIdleJournals(ownJournal);
     await closeAccounts();
   };
 };
+
+const reportingRegistry = (
+  registry: JournalRegistry,
+  onJournal: (journal: string, isOpen: boolean) => void,
+): JournalRegistry => ({
+  ...registry,
+  open: async (journal) => {
+    onJournal(journal, true);
+    return await registry.open(journal);
+  },
+  forget: async (journal) => {
+    await registry.forget(journal);
+    onJournal(journal, false);
+  },
+});
 
 const reportLost = (pending: number, onError: OpenLedgerOptions["onError"]): void => {
   if (pending > 0) onError("entries of the journal may be lost", new Error(`${pending} are not durable`));

@@ -51,6 +51,11 @@ export const createBurstLimiter = (windowMs: number, time: Pick<Time, "now"> = s
       if (window.counts) window.counts[slot % cells] = (window.counts[slot % cells] ?? 0) + 1;
       return true;
     },
+    /** The requests in the window. */
+    countOf: (window: BurstWindow): number => {
+      advance(window, currentSlot());
+      return window.sum;
+    },
     /** The time without requests after which the full limit is available. */
     recoveryMs: windowMs + slotMs,
   };

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { EpochMs } from "../domain/time.ts";
+import { type Shares, wholeLimit } from "./shares.ts";
 
 /** Gives back what was acquired. Repeated calls do nothing. */
 export type Release = () => void;
@@ -10,27 +11,44 @@ export interface Limit {
   tryAcquire(key: string): Release | undefined;
 }
 
+/** A limit of which this process may have a share only. */
+export interface SharedLimit extends Limit {
+  /** See `Shares.ask`. */
+  ask(key: string): (() => Promise<void>) | undefined;
+}
+
 export interface RefusingLimit extends Limit {
   /** Like `tryAcquire`. @throws the refusal */
   acquire(key: string): Release;
 }
 
-export const refusing = (limit: Limit, refusal: () => Error): RefusingLimit => ({
-  ...limit,
+/** `refusal` has what asks for a larger share. */
+export const refusing = (
+  limit: SharedLimit,
+  refusal: (more: (() => Promise<void>) | undefined) => Error,
+): RefusingLimit => ({
+  tryAcquire: limit.tryAcquire,
   acquire: (key) => {
     const release = limit.tryAcquire(key);
-    if (!release) throw refusal();
+    if (!release) throw refusal(limit.ask(key));
     return release;
   },
 });
 
+type OpenLimitShares = (used: (key: string) => number) => Shares;
+
 /** Allows each key `atMost` at once. */
-export const createConcurrencyLimit = (atMost: number): Limit => {
+export const createConcurrencyLimit = (
+  atMost: number,
+  openShares: OpenLimitShares = () => wholeLimit,
+): SharedLimit => {
   const held = new Map<string, number>();
+  const shares = openShares((key) => held.get(key) ?? 0);
   return {
+    ask: (key) => shares.ask(key, atMost),
     tryAcquire: (key) => {
       const before = held.get(key) ?? 0;
-      if (before >= atMost) return undefined;
+      if (before >= shares.of(key, atMost)) return undefined;
       held.set(key, before + 1);
       return once(() => {
         const left = (held.get(key) ?? 1) - 1;
@@ -55,17 +73,26 @@ export interface Window {
  * Allows each key `atMost` in each window of time. Windows begin at multiples of their length. What
  * was acquired counts until the window ends.
  */
-export const createRateLimit = ({ atMost, windowMs }: Window, clock: () => EpochMs): Limit => {
+export const createRateLimit = (
+  { atMost, windowMs }: Window,
+  clock: () => EpochMs,
+  openShares: OpenLimitShares = () => wholeLimit,
+): SharedLimit => {
   // `max` would allocate lists of this length at once: 4 ms and 1 MB.
   const counts = new LRUCache<string, number>({ maxSize: maxKeys, sizeCalculation: () => 1 });
   let window = Number.NaN;
+  const countOf = (key: string): number => {
+    const current = Math.floor(clock() / windowMs);
+    if (current !== window) counts.clear();
+    window = current;
+    return counts.get(key) ?? 0;
+  };
+  const shares = openShares(countOf);
   return {
+    ask: (key) => shares.ask(key, atMost),
     tryAcquire: (key) => {
-      const current = Math.floor(clock() / windowMs);
-      if (current !== window) counts.clear();
-      window = current;
-      const before = counts.get(key) ?? 0;
-      if (before >= atMost) return undefined;
+      const before = countOf(key);
+      if (before >= shares.of(key, atMost)) return undefined;
       counts.set(key, before + 1);
       return neverReturned;
     },

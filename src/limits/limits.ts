@@ -3,10 +3,13 @@ import type { EpochMs } from "../domain/time.ts";
 import {
   createConcurrencyLimit,
   createRateLimit,
+  type Limit,
   type RefusingLimit,
   refusing,
+  type SharedLimit,
   secondsLeft,
 } from "./limit.ts";
+import { type OpenShares, wholeLimit } from "./shares.ts";
 import { createUnreadAudio } from "./unread-audio.ts";
 
 /** Settings, by their names. */
@@ -144,13 +147,36 @@ export class RateLimited extends ServiceError {
   override readonly name = "RateLimited";
   readonly kind: RefusalKind;
   readonly retryAfterSeconds: number;
+  /**
+   * Present if only this process's share of the limit is used up. Asks for more of it: try again
+   * when it has resolved.
+   */
+  readonly more: (() => Promise<void>) | undefined;
 
-  constructor(message: string, kind: RefusalKind, retryAfterSeconds: number) {
+  constructor(
+    message: string,
+    kind: RefusalKind,
+    retryAfterSeconds: number,
+    more?: (() => Promise<void>) | undefined,
+  ) {
     super(message);
     this.kind = kind;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.more = more;
   }
 }
+
+/** Tries again as long as a refusal can ask for more of the limit. @throws what refuses it */
+export const tryWithMore = async <T>(attempt: () => T | Promise<T>): Promise<T> => {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof RateLimited) || !error.more) throw error;
+      await error.more();
+    }
+  }
+};
 
 /** Describes the limits of a key to people, with the codes of their refusals. */
 export const describeLimits = (): string => {
@@ -160,34 +186,56 @@ export const describeLimits = (): string => {
   return `The key has too many ${refused.slice(0, -1).join(", ")}, or ${refused.at(-1)}.`;
 };
 
-export const minuteExceeded = (now: number): RateLimited =>
-  new RateLimited(limits.minute.beyond.message(), "minute", secondsLeft(now, limits.minute.windowMs));
+type More = RateLimited["more"];
 
-export const burstExceeded = (retryAfterSeconds: number): RateLimited =>
-  new RateLimited(limits.burst.beyond.message(), "burst", retryAfterSeconds);
+export const minuteExceeded = (now: number, more?: More): RateLimited =>
+  new RateLimited(limits.minute.beyond.message(), "minute", secondsLeft(now, limits.minute.windowMs), more);
+
+export const burstExceeded = (retryAfterSeconds: number, more?: More): RateLimited =>
+  new RateLimited(limits.burst.beyond.message(), "burst", retryAfterSeconds, more);
 
 export type Limits = ReturnType<typeof createLimits>;
 
-/** The limits that an instance counts alone. Those of requests: see `createRateLimiter`. */
-export const createLimits = (settings: LimitSettings, clock: () => EpochMs) => {
+/**
+ * The limits that an instance counts alone, or with its other workers. Those of requests: see
+ * `createRateLimiter`.
+ */
+export const createLimits = (
+  settings: LimitSettings,
+  clock: () => EpochMs,
+  openShares: OpenShares = () => wholeLimit,
+) => {
+  const sharesOf = (kind: LimitName) => (used: (key: string) => number) => openShares(kind, used);
   const atOnce = (kind: "sockets" | "streams"): RefusingLimit => {
     const { atMost: setting, beyond } = limits[kind];
     const atMost = settings[setting];
-    const refusal = () => new RateLimited(beyond.message(atMost), kind, beyond.retryAfterSeconds);
-    return refusing(createConcurrencyLimit(atMost), refusal);
+    const refusal = (more: More) =>
+      new RateLimited(beyond.message(atMost), kind, beyond.retryAfterSeconds, more);
+    return refusing(createConcurrencyLimit(atMost, sharesOf(kind)), refusal);
   };
   const { failures, unread, departures } = limits;
   return {
     failures: refusing(
-      createRateLimit(failures, clock),
-      () => new RateLimited(failures.beyond.message(), "failures", secondsLeft(clock(), failures.windowMs)),
+      createRateLimit(failures, clock, sharesOf("failures")),
+      (more) =>
+        new RateLimited(failures.beyond.message(), "failures", secondsLeft(clock(), failures.windowMs), more),
     ),
-    departures: createRateLimit(departures, clock),
+    departures: askingAhead(createRateLimit(departures, clock, sharesOf("departures"))),
     sockets: atOnce("sockets"),
     streams: atOnce("streams"),
     unread: createUnreadAudio(
       settings.UNREAD_AUDIO_BYTES,
-      (atMost) => new RateLimited(unread.beyond.message(atMost), "unread", unread.beyond.retryAfterSeconds),
+      (atMost, more) =>
+        new RateLimited(unread.beyond.message(atMost), "unread", unread.beyond.retryAfterSeconds, more),
+      sharesOf("unread"),
     ),
   };
 };
+
+/** Asks for a larger share when the present one is used up, because its callers cannot wait. */
+const askingAhead = (limit: SharedLimit): Limit => ({
+  tryAcquire: (key) => {
+    const release = limit.tryAcquire(key) ?? void limit.ask(key)?.();
+    return release;
+  },
+});

@@ -22,8 +22,14 @@ const tooManyLongTexts: Overloaded = (scope) =>
     ? new Unavailable("Too many long texts are being spoken.", 5)
     : new Unavailable("Too many long texts of this API key are waiting.", 5);
 
-/** The bounds of what waits for a job of the helper process. */
-const jobs = { queueLimit: 1_000, queueLimitPerKey: 16, queueTimeoutMs: 10_000, overloaded: tooManyTools };
+/** The bounds of what waits for a job of the helper process, which all workers share. */
+const jobs = {
+  isShared: true,
+  queueLimit: 1_000,
+  queueLimitPerKey: 16,
+  queueTimeoutMs: 10_000,
+  overloaded: tooManyTools,
+};
 
 const reports = {
   concurrency: 2,

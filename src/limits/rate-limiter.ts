@@ -1,7 +1,7 @@
 import { type Rate, ratePartition, requestsOnOtherInstances } from "../../projections/rate.ts";
 import type { View } from "../../projections/runner/view.ts";
 import type { Time } from "../async/time.ts";
-import { PerKey } from "../domain/accounts/key-numbers.ts";
+import { findKeyNumber, PerKey } from "../domain/accounts/key-numbers.ts";
 import type { Plan } from "../domain/accounts/plan.ts";
 import { minuteOf, rateStream } from "../domain/ledger/rate.ts";
 import type { EpochMs } from "../domain/time.ts";
@@ -10,6 +10,7 @@ import { type BurstLimiter, type BurstWindow, createBurstLimiter } from "./burst
 import { clientNetwork } from "./client-network.ts";
 import { burstExceeded, limits, minuteExceeded, type RateLimited } from "./limits.ts";
 import { RateReports, type ReportedCounter } from "./rate-reports.ts";
+import { type OpenShares, wholeLimit } from "./shares.ts";
 
 export interface Admission {
   /** The key's requests per minute. */
@@ -55,6 +56,8 @@ export interface RateLimiterOptions {
   readonly deadlineMs?: number;
   /** Called at the first of consecutive failed reports. */
   readonly onError?: (what: string, error: unknown) => void;
+  /** Default: this process has all of both limits. */
+  readonly openShares?: OpenShares;
 }
 
 /**
@@ -78,12 +81,24 @@ export const createRateLimiter = ({
   flushMs = 100,
   deadlineMs = 5_000,
   onError = () => {},
+  openShares = () => wholeLimit,
 }: RateLimiterOptions): RateLimiter => {
   const bursts = createBurstLimiter(burstWindowMs, time);
   const burstOver = Math.ceil(bursts.recoveryMs / 1_000);
   const counters = new PerKey<Counter>();
   const stream = rateStream(instance);
   const reports = new RateReports(counters, { store, stream, clock, flushMs, deadlineMs, onError });
+  const minuteShares = openShares("minute", (apiKey) => {
+    const counter = findCounter(counters, apiKey);
+    return counter?.minute === minuteOf(clock()) ? counter.count : 0;
+  });
+  const burstShares = openShares("burst", (burstKey) => {
+    const [apiKey = "", network = ""] = burstKey.split(" ");
+    const counter = findCounter(counters, apiKey);
+    return bursts.countOf(counter?.network === network ? counter : bursts.windowOf(burstKey));
+  });
+  const burstShareOf = (counter: Counter, client: string, atMost: number): number =>
+    burstShares === wholeLimit ? atMost : burstShares.of(burstKeyOf(counter, client), atMost);
 
   return {
     admit: (key, client) => {
@@ -95,9 +110,15 @@ export const createRateLimiter = ({
       const left = Math.max(0, limit - counter.count - elsewhere);
       // Checked before the burst: after a burst's Retry-After, the request would be refused again.
       if (left === 0) return { limit, remaining: 0, refusal: minuteExceeded(now) };
+      if (counter.count >= minuteShares.of(key.apiKey, limit)) {
+        const refusal = minuteExceeded(now, minuteShares.ask(key.apiKey, limit));
+        return { limit, remaining: left, refusal };
+      }
       const burst = burstLimit ?? limits.burst.byDefault(limit);
-      if (!bursts.tryAcquire(windowOf(bursts, counter, client), burst)) {
-        return { limit, remaining: left, refusal: burstExceeded(burstOver) };
+      const window = windowOf(bursts, counter, client);
+      if (!bursts.tryAcquire(window, burstShareOf(counter, client, burst))) {
+        const more = burstShares.ask(burstKeyOf(counter, client), burst);
+        return { limit, remaining: left, refusal: burstExceeded(burstOver, more) };
       }
       counter.count += 1;
       reports.markChanged(counter);
@@ -107,6 +128,14 @@ export const createRateLimiter = ({
     close: () => reports.close(),
   };
 };
+
+const findCounter = (counters: PerKey<Counter>, apiKey: string): Counter | undefined => {
+  const keyNumber = findKeyNumber(apiKey);
+  return keyNumber === undefined ? undefined : counters.get(keyNumber);
+};
+
+const burstKeyOf = (counter: Counter, client: string): string =>
+  `${counter.apiKey} ${counter.client === client ? counter.network : clientNetwork(client)}`;
 
 /** Reused for the next minute: with many keys, new counters would be most of the work. */
 const counterOf = (

@@ -1,4 +1,5 @@
 import { once, type Release } from "./limit.ts";
+import { type Shares, wholeLimit } from "./shares.ts";
 
 /** Audio in memory. */
 interface HeldAudio {
@@ -36,9 +37,15 @@ interface KeyAudio {
 
 export const createUnreadAudio = (
   bytesPerKey: number,
-  refusal: (bytesPerKey: number) => Error,
+  refusal: (bytesPerKey: number, more: (() => Promise<void>) | undefined) => Error,
+  openShares: (used: (key: string) => number) => Shares = () => wholeLimit,
 ): UnreadAudio => {
   const keys = new Map<string, KeyAudio>();
+  const bytesOfKey = (key: string): number => {
+    const audio = keys.get(key);
+    return audio ? bytesOf(audio) : 0;
+  };
+  const shares = openShares(bytesOfKey);
 
   const audioOf = (key: string): KeyAudio => {
     const known = keys.get(key);
@@ -53,8 +60,9 @@ export const createUnreadAudio = (
 
   return {
     requireRoom: (key) => {
-      const audio = keys.get(key);
-      if (audio && bytesOf(audio) >= bytesPerKey) throw refusal(bytesPerKey);
+      const bytes = bytesOfKey(key);
+      const share = shares.of(key, bytesPerKey);
+      if (bytes >= share) throw refusal(bytesPerKey, shares.ask(key, bytesPerKey, bytes - share + 1));
     },
     hold: (key, audio) => {
       const held = audioOf(key);

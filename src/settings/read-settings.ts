@@ -50,6 +50,14 @@ export const withSettingName = async <T>(name: string, opened: Promise<T>): Prom
   }
 };
 
+/** Names the setting that is the cause of a server's failure to listen. */
+export const nameListenSetting =
+  (port: string, host: string) =>
+  (error: NodeJS.ErrnoException): Promise<never> => {
+    const isPortError = error.code === "EADDRINUSE" || error.code === "EACCES";
+    return withSettingName(isPortError ? port : host, Promise.reject(error));
+  };
+
 type Environment = z.output<typeof environment>;
 
 const toSettings = (data: Environment) => ({
@@ -107,6 +115,7 @@ const toSettings = (data: Environment) => ({
   logLevel: data.LOG_LEVEL,
   memoryCacheBytes: data.MEMORY_CACHE_BYTES,
   synthesisConcurrency: data.SYNTHESIS_CONCURRENCY,
+  workers: data.WORKERS,
   drainSeconds: data.DRAIN_SECONDS,
   drainDelaySeconds: data.DRAIN_DELAY_SECONDS,
   telemetry: readTelemetrySettings(data),

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { availableParallelism } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { z } from "zod";
 import { BadS3Address, parseS3Address, type S3Address } from "../audio/store/s3-address.ts";
@@ -14,6 +15,14 @@ export const wholeNumber = (min: number, max: number) =>
     .regex(/^\d+$/, "must be a whole number")
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
+
+const mostWorkers = 64;
+
+export const workers = z
+  .string()
+  .regex(/^(auto|\d+)$/, "must be a whole number or auto")
+  .transform((value) => (value === "auto" ? Math.min(availableParallelism(), mostWorkers) : Number(value)))
+  .refine((value) => value >= 1 && value <= mostWorkers, `must be from 1 to ${mostWorkers}`);
 
 /** A date, which begins at midnight UTC, or a time with its zone. */
 export const utcTime = z

@@ -305,6 +305,11 @@ const processes = {
     description: "The port of `/metrics` for Prometheus, on `HOST`. See [metrics](monitoring.md#metrics).",
     fallback: "off",
   }),
+  WORKERS: schema.workers.default(1).meta({
+    description:
+      "The number of processes that serve requests, or `auto`: one for each processor. See [several processors](production.md#several-processors).",
+    example: "auto",
+  }),
   DRAIN_DELAY_SECONDS: schema
     .wholeNumber(0, 3_600)
     .default(0)

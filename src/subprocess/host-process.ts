@@ -34,35 +34,72 @@ export const startHostProcess = async (options: ForkOptions): Promise<HostProces
   const tooLate = setTimeout(() => child.kill("SIGKILL"), startDeadlines.totalMs);
   const report = await promise.finally(() => clearTimeout(tooLate));
   child.off("exit", fail).off("error", fail);
-  return new HostProcess(child, report);
+  return new HostProcess(channelTo(child), report);
 };
+
+/** The way to a helper process: a child of this process, or of one that shares it. */
+export interface HelperChannel {
+  readonly pid: number;
+  send(request: Request): void;
+  /** Called once. */
+  onResponse(receive: (response: Response) => void): void;
+  /** Resolves when the process has exited. */
+  readonly ended: Promise<void>;
+  /** Kills it: all its jobs fail. */
+  kill(): void;
+  /** Ends it and its child processes. */
+  disconnect(): void;
+}
+
+const channelTo = (child: ChildProcess): HelperChannel => ({
+  pid: child.pid ?? 0,
+  send: (request) => {
+    if (child.connected) child.send(request, undefined, {}, () => undefined);
+  },
+  onResponse: (receive) => void child.on("message", receive),
+  ended: new Promise((resolve) => {
+    const end = () => {
+      killOrphans(child);
+      resolve();
+    };
+    child.once("exit", end).once("error", end);
+  }),
+  kill: () => void child.kill("SIGKILL"),
+  disconnect: () => {
+    if (child.connected) child.disconnect();
+  },
+});
+
+/** Another process's jobs in a helper process. */
+export interface AttachedJobs {
+  /** Sends a request whose job has that process's number. */
+  send(request: Request): void;
+  /** That process has ended: so do its jobs. */
+  detach(): void;
+}
 
 /** One helper process. */
 export class HostProcess {
   readonly report: Ready;
   /** Resolves when the process has exited and all its jobs are settled. */
   readonly gone: Promise<void>;
-  readonly #child: ChildProcess;
+  readonly #channel: HelperChannel;
   readonly #jobs = new Map<number, RemoteJob>();
+  /** What receives the responses about jobs of other processes. */
+  readonly #attached = new Map<number, (response: Response) => void>();
   #pong = awaitPong();
   #nextJob = 0;
   #ended = false;
 
-  constructor(child: ChildProcess, report: Ready) {
+  constructor(channel: HelperChannel, report: Ready) {
     this.report = report;
-    this.#child = child;
-    child.on("message", (response: Response) => this.#receive(response));
-    this.gone = new Promise((resolve) => {
-      const end = () => {
-        this.#end();
-        resolve();
-      };
-      child.once("exit", end).once("error", end);
-    });
+    this.#channel = channel;
+    channel.onResponse((response) => this.#receive(response));
+    this.gone = channel.ended.then(() => this.#end());
   }
 
   get pid(): number {
-    return this.#child.pid ?? 0;
+    return this.#channel.pid;
   }
 
   /** `listener`: of a text. */
@@ -73,7 +110,8 @@ export class HostProcess {
     listener?: TextListener,
   ): RemoteJob {
     const id = this.#nextJob++;
-    const job = startRemoteJob(id, spec, input, signal, (request) => this.#send(request), listener);
+    const send = (request: Request): void => this.#channel.send(request);
+    const job = startRemoteJob(id, spec, input, signal, send, listener);
     if (this.#ended) job.settle(dead);
     else this.#jobs.set(id, job);
     return job;
@@ -81,25 +119,54 @@ export class HostProcess {
 
   /** Resolves with the response. @throws {ToolFailed} the process has ended */
   ping(): Promise<void> {
-    this.#send({ type: "ping" });
+    this.#channel.send({ type: "ping" });
     return this.#pong.promise;
+  }
+
+  /**
+   * Runs the jobs of another process that shares this helper, which receives the responses about
+   * them.
+   */
+  attach(receive: (response: Response) => void): AttachedJobs {
+    /** The jobs here, by their numbers there. */
+    const ids = new Map<number, number>();
+    const start = (request: Extract<Request, { type: "start" }>): void => {
+      const id = this.#nextJob++;
+      ids.set(request.job, id);
+      this.#attached.set(id, (response) => {
+        if (response.type === "done" || response.type === "failed") ids.delete(request.job);
+        receive({ ...response, job: request.job } as Response);
+      });
+      this.#channel.send({ ...request, job: id });
+    };
+    return {
+      send: (request) => {
+        if (request.type === "start") return start(request);
+        if (request.type === "ping") return void this.ping().then(() => receive({ type: "pong" }), ignore);
+        const id = ids.get(request.job);
+        if (id !== undefined) this.#channel.send({ ...request, job: id });
+      },
+      detach: () => {
+        for (const job of ids.values()) {
+          this.#attached.set(job, ignore);
+          this.#channel.send({ type: "abort", job });
+        }
+        ids.clear();
+      },
+    };
   }
 
   /** Kills it: its jobs fail. */
   kill(): void {
-    this.#child.kill("SIGKILL");
+    this.#channel.kill();
   }
 
   /** Ends it and its child processes. */
   async close(): Promise<void> {
     const stuck = setTimeout(() => this.kill(), closeDeadlineMs);
-    if (this.#child.connected) this.#child.disconnect();
+    this.#channel.disconnect();
     await this.gone;
     clearTimeout(stuck);
-  }
-
-  #send(request: Request): void {
-    if (this.#child.connected) this.#child.send(request, undefined, {}, () => undefined);
   }
 
   #receive(response: Response): void {
@@ -107,6 +174,12 @@ export class HostProcess {
     if (response.type === "pong") {
       this.#pong.resolve();
       this.#pong = awaitPong();
+      return;
+    }
+    const receive = this.#attached.get(response.job);
+    if (receive) {
+      if (response.type === "done" || response.type === "failed") this.#attached.delete(response.job);
+      receive(response);
       return;
     }
     const job = this.#jobs.get(response.job);
@@ -123,13 +196,14 @@ export class HostProcess {
   }
 
   #end(): void {
-    killOrphans(this.#child);
     this.#ended = true;
     this.#pong.reject(dead);
     for (const job of this.#jobs.values()) job.settle(dead);
     this.#jobs.clear();
   }
 }
+
+const ignore = (): void => undefined;
 
 /** Waiting callers see the failure; without one it must not be uncaught. */
 const awaitPong = (): PromiseWithResolvers<void> => {

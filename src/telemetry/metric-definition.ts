@@ -13,9 +13,11 @@ export interface Metric {
    * The current value, read at each collection. A metric without it is recorded where it occurs.
    */
   readonly read?: (sources: MetricSources) => number;
+  /** How the values of several workers become one. Default: their sum. */
+  readonly combined?: "max" | "min";
 }
 
-type Options = Pick<Metric, "attributes" | "bounds" | "read">;
+type Options = Pick<Metric, "attributes" | "bounds" | "read" | "combined">;
 
 const define =
   <Kind extends Metric["kind"]>(kind: Kind) =>

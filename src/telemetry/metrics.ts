@@ -116,7 +116,7 @@ export const metricDefinitions = {
     "voxledger.queue.oldest_wait",
     "s",
     "Longest time in which an API key with waiting jobs, and below its limits, has got no slot.",
-    { attributes: ["queue", "engine"] },
+    { attributes: ["queue", "engine"], combined: "max" },
   ),
   queueRefusals: counter(
     "voxledger.queue.refusals",
@@ -128,7 +128,7 @@ export const metricDefinitions = {
     "voxledger.speech_tools.restarts",
     "{restart}",
     "Restarts of the process that runs the speech tools.",
-    { read: ({ subprocess }) => subprocess().restarts },
+    { read: ({ subprocess }) => subprocess().restarts, combined: "max" },
   ),
 
   upstreamRequests: counter(
@@ -176,37 +176,37 @@ export const metricDefinitions = {
     "voxledger.clock.difference",
     "s",
     "How far the event store's clock is ahead of this instance's, negative if it is behind; after this instance's clock was set, by how much. Above 60 s nothing is recorded.",
-    { read: ({ clockDifferenceMs }) => (clockDifferenceMs() ?? 0) / 1_000 },
+    { read: ({ clockDifferenceMs }) => (clockDifferenceMs() ?? 0) / 1_000, combined: "max" },
   ),
   viewsPosition: gauge(
     "voxledger.views.position",
     "{position}",
     "Log position that the views have reached.",
-    { read: ({ views }) => views().position },
+    { read: ({ views }) => views().position, combined: "min" },
   ),
   viewsLag: gauge(
     "voxledger.views.lag",
     "s",
     "Age of the oldest own event that the views lack, or how long the log has been unreachable.",
-    { read: ({ views }) => views().lagMs / 1_000 },
+    { read: ({ views }) => views().lagMs / 1_000, combined: "max" },
   ),
   viewsFailed: gauge(
     "voxledger.views.failed",
     "{view}",
     "Views whose fold has failed. Requests that need them are refused with 503.",
-    { read: ({ views }) => views().failed.length },
+    { read: ({ views }) => views().failed.length, combined: "max" },
   ),
   malformedEvents: gauge(
     "voxledger.events.malformed",
     "{event}",
     "Events that cannot be folded and are skipped. The log names the stream and revision of each.",
-    { read: ({ malformedEvents }) => malformedEvents() },
+    { read: ({ malformedEvents }) => malformedEvents(), combined: "max" },
   ),
   viewsLive: gauge(
     "voxledger.views.live",
     "{view}",
     "1 while the views follow the log, 0 while the subscription is down.",
-    { read: ({ views }) => Number(views().live) },
+    { read: ({ views }) => Number(views().live), combined: "min" },
   ),
 
   audioStoreDuration: histogram(
@@ -237,7 +237,7 @@ export const metricDefinitions = {
     "voxledger.audio_store.full",
     "{store}",
     "1 while the audio store has no space: new audio is served but not stored.",
-    { read: ({ pipeline }) => Number(pipeline().writes.isFull) },
+    { read: ({ pipeline }) => Number(pipeline().writes.isFull), combined: "max" },
   ),
   removedObjects: counter(
     "voxledger.audio_store.removed.objects",
@@ -255,7 +255,7 @@ export const metricDefinitions = {
     "voxledger.audio_store.reads_suspended",
     "{store}",
     "1 while reads from the audio store are suspended after failures.",
-    { read: ({ pipeline }) => Number(pipeline().storeReads === "open") },
+    { read: ({ pipeline }) => Number(pipeline().storeReads === "open"), combined: "max" },
   ),
   cacheBytes: gauge("voxledger.memory_cache.size", "By", "Size of the audio in the memory cache.", {
     read: ({ pipeline }) => pipeline().memory.bytes,
@@ -268,20 +268,23 @@ export const metricDefinitions = {
     "voxledger.dependency.up",
     "{dependency}",
     "1 for each dependency in /health that is ok, 0 for each that is down.",
-    { attributes: ["dependency"] },
+    { attributes: ["dependency"], combined: "min" },
   ),
   loopDelayMax: gauge(
     "nodejs.eventloop.delay.max",
     "s",
     "Maximum event loop delay since the last collection.",
+    { combined: "max" },
   ),
   loopDelayP99: gauge(
     "nodejs.eventloop.delay.p99",
     "s",
     "99th percentile of the event loop delay since the last collection.",
+    { combined: "max" },
   ),
   loopUtilization: gauge("nodejs.eventloop.utilization", "1", "Event loop utilization since the start.", {
     read: () => performance.eventLoopUtilization().utilization,
+    combined: "max",
   }),
   memory: gauge("process.memory.usage", "By", "Resident set size of the process.", {
     read: () => process.memoryUsage.rss(),

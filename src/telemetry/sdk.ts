@@ -32,7 +32,8 @@ import { instrumentEventStore, traceCommands } from "./decorators/event-log.ts";
 import { createServingCounter, instrumentLedger } from "./decorators/ledger.ts";
 import { observeProcess, observeSources, recordWaits } from "./gauges.ts";
 import { createInstruments } from "./instruments.ts";
-import { listenForMetrics, prometheusText } from "./prometheus.ts";
+import { listenForMetrics } from "./metrics-server.ts";
+import { prometheusText } from "./prometheus.ts";
 import { createRequestObserver } from "./requests.ts";
 import { createSampler, type Sampler } from "./sampler.ts";
 import type { Telemetry } from "./telemetry.ts";
@@ -44,6 +45,8 @@ interface TelemetryOptions {
   readonly log: Logger;
   /** True if trace context from the address is continued. */
   readonly isTrusted: (address: string) => boolean;
+  /** False if another process serves /metrics. */
+  readonly listens: boolean;
 }
 
 export type RunningTelemetry = Awaited<ReturnType<typeof openTelemetry>>;
@@ -53,7 +56,14 @@ export type RunningTelemetry = Awaited<ReturnType<typeof openTelemetry>>;
  * only when telemetry is enabled: loading it takes most of a second.
  * @throws when the port of /metrics is in use or not allowed
  */
-export const openTelemetry = async ({ settings, host, version, log, isTrusted }: TelemetryOptions) => {
+export const openTelemetry = async ({
+  settings,
+  host,
+  version,
+  log,
+  isTrusted,
+  listens,
+}: TelemetryOptions) => {
   const readers: IMetricReader[] = [];
   const prometheus = new PrometheusExporter({ preventServerStart: true });
   if (settings.metricsPort !== undefined) readers.push(prometheus);
@@ -82,15 +92,18 @@ export const openTelemetry = async ({ settings, host, version, log, isTrusted }:
   });
   logDiagnostics(log);
   const { telemetry, stop } = instrument(createSampler(settings.traces, isTrusted));
+  const collect = async (): Promise<string> => {
+    const { resourceMetrics } = await prometheus.collect();
+    return prometheusText(resourceMetrics);
+  };
   const listener =
-    settings.metricsPort === undefined
+    settings.metricsPort === undefined || !listens
       ? undefined
-      : await listenForMetrics({ host, port: settings.metricsPort }, async () => {
-          const { resourceMetrics } = await prometheus.collect();
-          return prometheusText(resourceMetrics);
-        });
+      : await listenForMetrics({ host, port: settings.metricsPort }, collect);
   return {
     telemetry,
+    /** The metrics in Prometheus' text format. */
+    collect,
     /** The address of /metrics, if it is served. */
     metricsUrl: listener?.url,
     /** Flushes, for at most five seconds. */

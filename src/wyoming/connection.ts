@@ -7,7 +7,7 @@ import { inTimeSlices } from "../async/time-slices.ts";
 import type { WebsiteConfig } from "../domain/accounts/website-config.ts";
 import { Invalid, Unavailable } from "../domain/errors.ts";
 import { isInternalError, presentError } from "../http/kernel/errors/error-codes.ts";
-import { RateLimited } from "../limits/limits.ts";
+import { RateLimited, tryWithMore } from "../limits/limits.ts";
 import { type EventLimits, EventParser } from "./event-parser.ts";
 import { type ClientEvent, errorEvent, parseEvent, pong, type RequestedVoice } from "./events.ts";
 import { type SpeakerServices, speakUtterance } from "./speaker.ts";
@@ -144,7 +144,8 @@ export class Connection {
     const { services, limits } = this.#options;
     switch (event.type) {
       case "describe": {
-        const { websiteId } = services.caller.admit(this.#client, { suspended: "allowed" });
+        const admit = () => services.caller.admit(this.#client, { suspended: "allowed" });
+        const { websiteId } = await tryWithMore(admit);
         this.#counted.events = 0;
         return await this.#send(services.info(websiteId));
       }
@@ -189,7 +190,7 @@ export class Connection {
     this.#over.signal.throwIfAborted();
     if (this.#isDraining) throw shuttingDown;
     const { caller, configOf } = this.#options.services;
-    const { websiteId } = caller.admit(this.#client);
+    const { websiteId } = await tryWithMore(() => caller.admit(this.#client));
     this.#counted.events = 0;
     return mannerOf(voice, configOf(websiteId));
   }

@@ -6,10 +6,10 @@ import { Connection, type ConnectionLimits, type ConnectionServices } from "./co
 
 export type WyomingServer = Awaited<ReturnType<typeof listenForWyoming>>;
 
+/** An address, whose port 0 is any free one, or a socket that is bound already. */
+export type ListenAt = { readonly host: string; readonly port: number } | { readonly fd: number };
+
 interface WyomingServerOptions {
-  readonly host: string;
-  /** 0 takes any free port. */
-  readonly port: number;
   readonly services: ConnectionServices;
   /** The maximum length of a text, in code points. */
   readonly maxTextCharacters: number;
@@ -52,14 +52,13 @@ const abortTimeoutMs = 500;
  * @throws EADDRINUSE or EACCES
  */
 export const listenForWyoming = async ({
-  host,
-  port,
   services,
   maxTextCharacters,
   log,
   time = backgroundTime,
   limits: given = {},
-}: WyomingServerOptions) => {
+  ...at
+}: WyomingServerOptions & ListenAt) => {
   const limits: WyomingLimits = {
     ...defaultLimits,
     textCharacters: maxTextCharacters,
@@ -80,7 +79,7 @@ export const listenForWyoming = async ({
     connections.add(connection);
     void connection.ended.then(() => connections.delete(connection));
   });
-  server.listen(port, host);
+  server.listen("fd" in at ? { fd: at.fd } : { host: at.host, port: at.port });
   await once(server, "listening");
 
   const { address, family, port: bound } = server.address() as AddressInfo;

@@ -87,6 +87,7 @@ const samples: Readonly<Record<string, readonly [value: string, beside?: Readonl
     OTEL_METRIC_EXPORT_TIMEOUT: ["30001", otlp],
     WS_SOCKETS_PER_KEY: ["1001"],
     WS_STREAMS_PER_SOCKET: ["9"],
+    WORKERS: ["3"],
     WS_IDLE_SECONDS: ["61"],
     WS_STALL_SECONDS: ["121"],
   };

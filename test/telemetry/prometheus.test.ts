@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { listenForMetrics } from "../../src/telemetry/prometheus.ts";
+import { listenForMetrics } from "../../src/telemetry/metrics-server.ts";
 import { duringTest } from "../support/during.ts";
 
 describe("the metrics listener", () => {

@@ -35,7 +35,7 @@ export interface ProviderStatus {
 }
 
 export type ShowStatus = () => Promise<InstanceStatus>;
-export type ShowProviders = () => ProviderStatus;
+export type ShowProviders = () => Promise<ProviderStatus>;
 
 interface InstanceStatusOptions {
   readonly instance: string;
@@ -69,7 +69,7 @@ export const createInstanceStatus = (
         activity: activity.hours(),
       };
     },
-    showProviders: () => ({
+    showProviders: async () => ({
       instance,
       asOf: now(),
       resources: resources(),

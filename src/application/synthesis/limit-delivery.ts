@@ -1,4 +1,4 @@
-import type { Limits } from "../../limits/limits.ts";
+import { type Limits, RateLimited, tryWithMore } from "../../limits/limits.ts";
 import type { CompleteDelivery, Streaming } from "./delivery.ts";
 
 type Limited = Pick<CompleteDelivery, "deliver" | "recordFromMemory"> & Pick<Streaming, "begin">;
@@ -14,18 +14,28 @@ export const limitDelivery = <Delivery extends Limited>(
 ): Delivery => ({
   ...delivery,
   recordFromMemory: (plan, principal, requestId, audio, done) => {
-    unread.requireRoom(principal.apiKey);
-    delivery.recordFromMemory(plan, principal, requestId, audio, done);
+    const record = (): void => {
+      unread.requireRoom(principal.apiKey);
+      delivery.recordFromMemory(plan, principal, requestId, audio, done);
+    };
+    try {
+      record();
+    } catch (error) {
+      if (!(error instanceof RateLimited) || !error.more) throw error;
+      tryWithMore(record).catch((refusal) => done(refusal, undefined));
+    }
   },
   deliver: async (plan, context, part) => {
     const { apiKey } = context.principal;
-    unread.requireRoom(apiKey);
     const select: typeof part.select = (audio, onBegin) => {
       unread.requireRoom(apiKey);
       context.onSent?.(unread.hold(apiKey, audio.bytes.buffer));
       return part.select(audio, onBegin);
     };
-    return await delivery.deliver(plan, context, { ...part, select });
+    return await tryWithMore(async () => {
+      unread.requireRoom(apiKey);
+      return await delivery.deliver(plan, context, { ...part, select });
+    });
   },
   begin: async (plan, context, signal) => {
     const { principal, onSent } = context;
@@ -33,8 +43,8 @@ export const limitDelivery = <Delivery extends Limited>(
     const held = new DisposableStack();
     const release = (): void => held.dispose();
     try {
-      held.defer(streams.acquire(apiKey));
-      unread.requireRoom(apiKey);
+      held.defer(await tryWithMore(() => streams.acquire(apiKey)));
+      await tryWithMore(() => unread.requireRoom(apiKey));
       onSent?.(release);
       const stream = await delivery.begin(plan, context, signal);
       if (!held.disposed) held.defer(unread.holdStreamed(apiKey, stream.memory));

@@ -37,6 +37,8 @@ export interface ResourceOptions {
   readonly overloaded: (scope: "all" | "key") => Error;
   /** Default: the scheduler's. */
   readonly time?: Time;
+  /** True if all workers of a service share its slots, and wait in the same queues. */
+  readonly isShared?: boolean;
 }
 
 export interface StartLimit {
@@ -45,10 +47,10 @@ export interface StartLimit {
   started(): void;
 }
 
-interface ResourceContext {
+export interface ResourceContext {
   readonly time: Time;
   /** A job has joined, left, started or ended. */
-  readonly onChange: (resource: Resource) => void;
+  readonly onChange: () => void;
   readonly onRefused: () => void;
   readonly onStart: (waitedMs: number) => void;
 }
@@ -60,10 +62,33 @@ interface WaitingJob extends QueuedJob, Queued<WaitingJob> {
   readonly fail: (reason: unknown) => void;
 }
 
-type Scope = Parameters<ResourceOptions["overloaded"]>[0];
+export type Scope = Parameters<ResourceOptions["overloaded"]>[0];
 
 /** A number of slots, and a queue per API key. */
-export class Resource {
+export interface Resource {
+  /**
+   * Resolves with a function that releases the slot, when the waiter is next in the queue of any of
+   * its keys.
+   * @throws `overloaded()` if the queue of each of its keys is full, all queues are full, or no
+   * slot is free in time
+   * @throws the signal's reason
+   */
+  acquire(waiter: Waiter, signal: AbortSignal, options?: AcquireOptions): Promise<() => void>;
+  /** A slot at once, for one of the waiter's keys. @throws `overloaded()` if there is none */
+  acquireNow(waiter: Waiter): () => void;
+  /** @throws `overloaded()` if `acquire` would refuse the waiter now */
+  requireCapacity(waiter: Waiter): void;
+  running(): number;
+  queued(): number;
+  /** True if it refuses every key. */
+  isFull(): boolean;
+  /** True if a key's oldest job has waited for more than half of the longest wait. */
+  isSlow(): boolean;
+  oldestWaitMs(): number;
+}
+
+/** A resource of this process. */
+export class OwnResource implements Resource {
   readonly #options: ResourceOptions;
   readonly #context: ResourceContext;
   readonly #queues: FairQueues;
@@ -81,19 +106,11 @@ export class Resource {
     this.#refusable = createDeadlineQueue(options.queueTimeoutMs, expire, time);
   }
 
-  /**
-   * Resolves with a function that releases the slot, when the waiter is next in the queue of
-   * any of its keys.
-   * @throws `overloaded()` if the queue of each of its keys is full, all queues are full, or no
-   * slot is free in time
-   * @throws the signal's reason
-   */
   async acquire(waiter: Waiter, signal: AbortSignal, options: AcquireOptions = {}): Promise<() => void> {
     signal.throwIfAborted();
     return await this.#join(waiter, signal, options);
   }
 
-  /** A slot at once, for one of the waiter's keys. @throws `overloaded()` if there is none */
   acquireNow(waiter: Waiter): () => void {
     if (this.#running >= this.#options.concurrency) throw this.#refuse("all");
     const key = [...waiter.keys].find((one) => this.#queues.mayHold(one));
@@ -104,7 +121,6 @@ export class Resource {
     return this.#releaseOnce(end);
   }
 
-  /** @throws `overloaded()` if `acquire` would refuse the waiter now */
   requireCapacity(waiter: Waiter): void {
     const isFree = !this.#onlyReservedAreFree() && !this.#queues.hasNext(false);
     if (isFree && [...waiter.keys].some((key) => this.#queues.mayHold(key))) return;
@@ -171,7 +187,7 @@ export class Resource {
       signal.addEventListener("abort", onAbort, { once: true });
       this.#waiting.add(job);
       if (!isContinuation) this.#refusable.add(job);
-      this.#context.onChange(this);
+      this.#context.onChange();
       this.#queues.add(job);
       this.#dispatch();
       if (refused && this.#waiting.has(job)) fail(this.#refuse(refused));
@@ -209,12 +225,12 @@ export class Resource {
 
   #count(change: 1 | -1): void {
     this.#running += change;
-    this.#context.onChange(this);
+    this.#context.onChange();
   }
 
   #leave(job: WaitingJob): void {
     this.#refusable.delete(job);
-    if (this.#waiting.delete(job)) this.#context.onChange(this);
+    if (this.#waiting.delete(job)) this.#context.onChange();
   }
 
   /** Why a job that does not get its slot at once is refused. */

@@ -1,5 +1,5 @@
 import { systemTime, type Time } from "../time.ts";
-import { Resource, type ResourceOptions } from "./resource.ts";
+import { OwnResource, type Resource, type ResourceContext, type ResourceOptions } from "./resource.ts";
 
 export type Scheduler = ReturnType<typeof createScheduler>;
 
@@ -24,13 +24,23 @@ export interface SchedulerOptions {
   readonly time?: Time;
   /** Called with the time that each job has waited for its slot. */
   readonly onStart?: (resource: string, waitedMs: number) => void;
+  /** Opens the resources whose slots all workers share. Default: they are this process's own. */
+  readonly openShared?: OpenResource;
 }
+
+export type OpenResource = (name: string, options: ResourceOptions, context: ResourceContext) => Resource;
+
+const openOwn: OpenResource = (_name, options, context) => new OwnResource(options, context);
 
 /**
  * Shares scarce resources fairly among API keys: each resource has a number of slots, and one queue
  * per key (see fair-queues.ts).
  */
-export const createScheduler = ({ time = systemTime, onStart }: SchedulerOptions = {}) => {
+export const createScheduler = ({
+  time = systemTime,
+  onStart,
+  openShared = openOwn,
+}: SchedulerOptions = {}) => {
   const refusals = new Map<string, number>();
   /** The resources with jobs. Others may have been dropped by their owners. */
   const active = new Map<Resource, string>();
@@ -56,15 +66,17 @@ export const createScheduler = ({ time = systemTime, onStart }: SchedulerOptions
      */
     resource: (name: string, options: ResourceOptions): Resource => {
       refusals.set(name, refusals.get(name) ?? 0);
-      return new Resource(options, {
+      const open = options.isShared ? openShared : openOwn;
+      const resource = open(name, options, {
         time: options.time ?? time,
-        onChange: (resource) => {
+        onChange: () => {
           if (resource.running() + resource.queued() > 0) active.set(resource, name);
           else active.delete(resource);
         },
         onRefused: () => void refusals.set(name, (refusals.get(name) ?? 0) + 1),
         onStart: (waitedMs) => onStart?.(name, waitedMs),
       });
+      return resource;
     },
     /** The state of all resources, by name. */
     stats: (): readonly ResourceStats[] =>

@@ -1,21 +1,26 @@
 /** The API keys for which one job waits. Further keys may join while it waits or runs. */
 export type Waiter = ReturnType<typeof createWaiter>;
 
-let anonymous = 0;
-let waiters = 0;
+let lastSequence = 0;
+
+/** The time in milliseconds: comparable between processes of one machine. Always increases. */
+const nextSequence = (): number => {
+  lastSequence = Math.max(performance.timeOrigin + performance.now(), lastSequence + 0.001);
+  return lastSequence;
+};
 
 /**
  * A waiter without a key has a queue of its own. `seconds`: estimated duration of the whole
  * response when it is spoken.
  */
-export const createWaiter = (key = `anonymous ${anonymous++}`, seconds = 1) => {
+export const createWaiter = (key = `anonymous ${nextSequence()}`, seconds = 1, sequence = nextSequence()) => {
   const keys = new Set([key]);
   const listeners = new Set<(key: string) => void>();
   return {
     keys: keys as ReadonlySet<string>,
     seconds,
     /** Lower than that of waiters that were created later. */
-    sequence: waiters++,
+    sequence,
     join: (another: string): void => {
       if (keys.has(another)) return;
       keys.add(another);

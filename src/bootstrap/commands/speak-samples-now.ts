@@ -7,6 +7,7 @@ import { createShutdownDeadline } from "../shutdown.ts";
 import { composeAudio, openSpeechTools } from "../speech/audio.ts";
 import { composeGallery, composeSpeakSamples } from "../speech/gallery.ts";
 import { composeCatalogs } from "../speech/synthesis.ts";
+import { alone } from "../workers/shared.ts";
 
 /** Speaks the samples with this process's own engines. A service may have the same stores open. */
 export const composeSpeakSamplesNow =
@@ -23,6 +24,7 @@ export const composeSpeakSamplesNow =
       ...{ settings, log, resources, clock: core.clock },
       telemetry: noTelemetry,
       host: openSpeechTools(settings, core.scheduler, { log }),
+      shared: alone,
       shutdownTimeLeft: createShutdownDeadline(settings.drainSeconds * 1_000),
       onError: () => {},
     };

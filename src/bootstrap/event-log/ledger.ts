@@ -22,7 +22,7 @@ export const composeLedger = async (
   core: Core,
   { onCrossed, onRecorded }: LedgerListeners,
 ): Promise<OpenLedger> => {
-  const { clock, telemetry, resources, shutdownTimeLeft, onError } = runtime;
+  const { clock, telemetry, resources, shutdownTimeLeft, shared, onError } = runtime;
   const { store, knownEntries, handler, runner, clockCheck, requireMeasuredClock } = core;
   const thresholds = composeThresholds(runtime, core, onCrossed);
   const opened = await openLedger({
@@ -46,6 +46,8 @@ export const composeLedger = async (
       void thresholds.check();
     },
     onQuotaExceeded: thresholds.recheck,
+    onJournal: shared.onJournal,
+    processes: shared.count,
     onError,
   });
   resources.defer(() => opened.close(shutdownTimeLeft()));

@@ -43,13 +43,13 @@ export const composeUseReports = (
 
 /** Removes unused audio in the background, if `AUDIO_RETENTION` is set. Returns its counts. */
 export const composeRetention = (
-  { settings, log, clock, resources }: Runtime,
+  { settings, log, clock, resources, shared }: Runtime,
   { requireMeasuredClock }: Pick<Core, "requireMeasuredClock">,
   store: AudioStore,
   isInUse: (name: string) => boolean,
 ): (() => RetentionStats) => {
   const { audioRetention: policy } = settings;
-  if (!policy) return () => ({ removedObjects: 0, removedBytes: 0 });
+  if (!policy || !shared.isFirst) return () => ({ removedObjects: 0, removedBytes: 0 });
   const retention = createRetention({ store, policy, isInUse, log, clock, requireMeasuredClock });
   resources.defer(scheduleRetention({ retention, time: backgroundTime, random: Math.random, log }));
   return retention.stats;

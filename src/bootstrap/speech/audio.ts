@@ -45,7 +45,7 @@ export const openSpeechTools = (
 /** Composes the engines, the encoder and the audio store, with the pipeline over them. */
 export const composeAudio = async (runtime: Runtime, core: Core, { createdAt }: NamingKey) => {
   const { scheduler, providerActivities, providers } = core;
-  const { settings, log, telemetry, resources, shutdownTimeLeft, onError } = runtime;
+  const { settings, log, telemetry, resources, shutdownTimeLeft, shared, onError } = runtime;
   const warn = (message: string) => log.warn(message);
   const audioStore = telemetry.audioStore(await openAudioStore(settings, warn));
   resources.defer(audioStore.close);
@@ -83,7 +83,7 @@ export const composeAudio = async (runtime: Runtime, core: Core, { createdAt }: 
       decoder: ffmpegDecoder(host),
       store: audioStore,
       cache: createMemoryCache({
-        maxBytes: settings.memoryCacheBytes,
+        maxBytes: Math.floor(settings.memoryCacheBytes / shared.count),
         uses: composeUseReports(settings, audioStore),
       }),
       log,

@@ -1,5 +1,8 @@
 import { type BigIntStats, statSync } from "node:fs";
+import { mkdir, open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
+import { EventStoreUnavailable } from "../event-store.ts";
 
 /** A database file, identified by its inode as of when the store was opened. */
 export interface DatabaseFile {
@@ -8,10 +11,29 @@ export interface DatabaseFile {
   readonly ino: bigint;
 }
 
-/** @throws if there is no file */
-export const findFile = (path: string): DatabaseFile => {
+const findFile = (path: string): DatabaseFile => {
   const { dev, ino } = statSync(path, { bigint: true });
   return { path, dev, ino };
+};
+
+/**
+ * Finds the file, or creates it unless `readOnly`: SQLite would make it readable to all. The files
+ * beside it inherit its mode.
+ * @throws {EventStoreUnavailable}
+ */
+export const openFile = async (path: string, readOnly: boolean): Promise<DatabaseFile> => {
+  try {
+    if (!readOnly) {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await (await open(path, "a", 0o600)).close();
+    }
+    return findFile(path);
+  } catch (cause) {
+    // The system's own message contains the path.
+    const { code } = cause as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "no such file" : code;
+    throw new EventStoreUnavailable(`the event store's file cannot be opened: ${reason}`, { cause });
+  }
 };
 
 /** The file's URL with SQLite's URI parameters, such as a mode that never creates a file. */

@@ -1,11 +1,9 @@
-import { mkdir, open } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { EpochMs } from "../../domain/time.ts";
 import { createAppendBudget } from "../append-budget.ts";
 import {
   type EventStore,
   EventStoreDamaged,
-  EventStoreUnavailable,
   type NewEvent,
   type RecordedEvent,
   WrongExpectedRevision,
@@ -17,11 +15,12 @@ import {
   validateRetention,
   validateWrite,
 } from "../event-validation.ts";
-import { type DatabaseFile, findFile } from "./database-file.ts";
-import type { ReaderProtocol, WriterProtocol } from "./protocol.ts";
+import { openFile } from "./database-file.ts";
+import type { ReaderProtocol } from "./protocol.ts";
 import { readStream } from "./read-stream.ts";
 import { openSubscriptions } from "./subscription.ts";
 import { WorkerClient } from "./worker-rpc.ts";
+import { startWriter, type Writer } from "./writer.ts";
 
 interface SqliteEventStoreOptions {
   /**
@@ -32,6 +31,8 @@ interface SqliteEventStoreOptions {
   readonly readOnly?: boolean;
   /** Default `Date.now`. */
   readonly clock?: () => EpochMs;
+  /** Another process's writer of the same file. Default: a writer thread of this process. */
+  readonly writer?: Writer;
 }
 
 /**
@@ -44,11 +45,7 @@ interface SqliteEventStoreOptions {
 export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Promise<EventStore> => {
   const { clock = Date.now, readOnly = false } = options;
   const file = await openFile(resolve(options.path), readOnly);
-  const writer = new WorkerClient<WriterProtocol>({
-    entry: new URL("./writer-worker.ts", import.meta.url),
-    workerData: file,
-    send: "together",
-  });
+  const writer = options.writer ?? startWriter(file);
   const reader = new WorkerClient<ReaderProtocol>({
     entry: new URL("./reader-worker.ts", import.meta.url),
     workerData: file,
@@ -118,23 +115,4 @@ const serializeBody = ({ type, data, metadata }: NewEvent): string => {
     throw new RangeError(`an event is limited to ${maxEventBytes} bytes`);
   }
   return body;
-};
-
-/**
- * Creates the file first, because SQLite would make it readable to all. The files beside it inherit
- * its mode.
- */
-const openFile = async (path: string, readOnly: boolean): Promise<DatabaseFile> => {
-  try {
-    if (!readOnly) {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      await (await open(path, "a", 0o600)).close();
-    }
-    return findFile(path);
-  } catch (cause) {
-    // The system's own message contains the path.
-    const { code } = cause as NodeJS.ErrnoException;
-    const reason = code === "ENOENT" ? "no such file" : code;
-    throw new EventStoreUnavailable(`the event store's file cannot be opened: ${reason}`, { cause });
-  }
 };

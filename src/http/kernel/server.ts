@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { Invalid, type Problem } from "../../domain/errors.ts";
 import { nodeHttp } from "../../node-http.ts";
@@ -43,29 +43,32 @@ interface ServerOptions {
   readonly inactivityMs?: number;
 }
 
+/** An address, or a socket that is bound already. */
+export type ListenAt = { readonly host: string; readonly port: number } | { readonly fd: number };
+
 /** @throws EADDRINUSE or EACCES */
-export const listen = async ({
-  host,
-  port,
-  ...options
-}: ServerOptions & { readonly host: string; readonly port: number }) => {
+export const listen = async (options: ServerOptions & ListenAt) => {
   const closeDelimited = createCloseDelimitedResponses();
   const server = createHttpServer(options, closeDelimited);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, resolve);
+    server.listen("fd" in options ? { fd: options.fd } : { host: options.host, port: options.port }, resolve);
   });
   return {
     url: urlOf(server),
     /**
      * Accepts no more connections, completes pending requests, and destroys the remaining
      * connections after the timeout, so that truncated responses never look complete. Waits for
-     * upgraded connections, which it does not own.
+     * upgraded connections, which it does not own. Idle connections are closed from `idleMs` on:
+     * until then a response to one more request closes them.
      */
-    drain: async (timeoutMs: number): Promise<void> => {
-      const closed = new Promise((resolve) => server.close(resolve));
+    drain: async (timeoutMs: number, idleMs = 0): Promise<void> => {
+      const closed = new Promise<void>((resolve) => stopAccepting(server, resolve));
+      const from = performance.now() + idleMs;
       // Keep-alive connections become idle after their last response.
-      const sweep = setInterval(() => server.closeIdleConnections(), 20);
+      const sweep = setInterval(() => {
+        if (performance.now() >= from) server.closeIdleConnections();
+      }, 20);
       const timeout = setTimeout(() => {
         closeDelimited.resetAll();
         server.closeAllConnections();
@@ -75,6 +78,11 @@ export const listen = async ({
       clearTimeout(timeout);
     },
   };
+};
+
+/** Unlike `http.Server.close`, it closes no idle connection. */
+const stopAccepting = (server: Server, onClosed: () => void): void => {
+  NetServer.prototype.close.call(server, onClosed);
 };
 
 /**

@@ -8,6 +8,7 @@ import type { Websites } from "../../application/accounts/websites.ts";
 import { websiteConfig } from "../../domain/accounts/website-config.ts";
 import { presenterOf } from "../../limits/client-network.ts";
 import type { Limits } from "../../limits/limits.ts";
+import { tryWithMore } from "../../limits/limits.ts";
 import { bearerOf } from "../access/credentials.ts";
 import { noStore } from "../caching/cache-control.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";
@@ -97,7 +98,7 @@ const verifyOrigin = ({ originVerification, limits, clientOf }: AccessOptions): 
       const token = bearerOf(authorization);
       // Counted before it is looked up: the view may not have a new token yet.
       if (authorization !== undefined && !originVerification.isKnown(token))
-        limits.failures.acquire(presenterOf(clientOf(req), "website"));
+        await tryWithMore(() => limits.failures.acquire(presenterOf(clientOf(req), "website")));
       return await originVerification.verify({ token, origin }, state.requestId);
     },
   });

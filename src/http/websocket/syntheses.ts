@@ -5,6 +5,7 @@ import type { Streaming, Synthesis } from "../../application/synthesis/delivery.
 import type { SynthesisPlan } from "../../application/synthesis/planner.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { formats } from "../../domain/synthesis/formats.ts";
+import { RateLimited } from "../../limits/limits.ts";
 import { type RequestSchema, requestFromBody } from "../routes/synthesis/request.ts";
 import { audioFrame, framePayloads } from "./messages.ts";
 import type { Outbox } from "./outbox.ts";
@@ -61,6 +62,8 @@ export class Syntheses {
       if (isInUse) throw new Conflict(`The synthesis ${id} is already in progress.`);
       this.#begin(id, body);
     } catch (error) {
+      if (error instanceof RateLimited && error.more)
+        return void error.more().then(() => this.start(id, body));
       // With the id, the client would take the error for the end of the synthesis in progress.
       const outcome = this.#sendError(error, isInUse ? undefined : id, { stream: id });
       this.#options.log.info({ stream: id, outcome }, "stream");

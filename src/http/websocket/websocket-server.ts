@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { type ServerOptions, WebSocketServer } from "ws";
 import { systemTime, type Time } from "../../async/time.ts";
 import { Invalid } from "../../domain/errors.ts";
+import { RateLimited } from "../../limits/limits.ts";
 import { isInternalError } from "../kernel/errors/error-codes.ts";
 import { refuseConnection } from "../kernel/errors/refuse-connection.ts";
 import type { AdmitHandshake, HandshakeDecision } from "./admission.ts";
@@ -56,21 +57,27 @@ export const createSynthesisSocketServer = ({
   const decide = (handshake: IncomingMessage): HandshakeDecision =>
     isDraining ? { refusal: shuttingDown, headers: {} } : admit(handshake);
 
+  const take = (handshake: IncomingMessage, connection: Duplex, head: Buffer): void => {
+    const { caller, refusal, headers: limitHeaders } = decide(handshake);
+    if (refusal instanceof RateLimited && refusal.more) {
+      connection.on("error", () => {}); // nobody else listens yet
+      return void refusal.more().then(() => take(handshake, connection, head));
+    }
+    const headers = { "X-Request-Id": randomUUID(), ...limitHeaders };
+    if (!caller) return void refuse(connection, refusal, headers, log);
+    acceptHeaders.set(handshake, headers);
+    let isOpen = false;
+    // `ws` calls back at once, or never.
+    server.handleUpgrade(handshake, connection, head, (socket) => {
+      isOpen = true;
+      sockets.open(socket, caller);
+    });
+    if (!isOpen) caller.release();
+  };
+
   return {
     accepts: isHandshake,
-    take: (handshake: IncomingMessage, connection: Duplex, head: Buffer): void => {
-      const { caller, refusal, headers: limitHeaders } = decide(handshake);
-      const headers = { "X-Request-Id": randomUUID(), ...limitHeaders };
-      if (!caller) return void refuse(connection, refusal, headers, log);
-      acceptHeaders.set(handshake, headers);
-      let isOpen = false;
-      // `ws` calls back at once, or never.
-      server.handleUpgrade(handshake, connection, head, (socket) => {
-        isOpen = true;
-        sockets.open(socket, caller);
-      });
-      if (!isOpen) caller.release();
-    },
+    take,
     /**
      * Refuses new sockets and syntheses, and closes each socket when its syntheses have ended.
      * After the timeout the remaining ones end with a retryable error.

@@ -21,6 +21,7 @@ const minDivided = { afterShortAppend: 32, afterLongAppend: 256 };
 export class FlushSchedule {
   readonly #time: Time;
   readonly #start: () => void;
+  readonly #minDivided: typeof minDivided;
   /** The number of servings that the last append completed. */
   #completed = 0;
   #sentAt = 0;
@@ -28,16 +29,21 @@ export class FlushSchedule {
   #appendMs = 0;
   #delay: { readonly servings: number; readonly stop: () => void } | undefined;
 
-  /** `start` starts a flush whose delay has passed. */
-  constructor(time: Time, start: () => void) {
+  /**
+   * `start` starts a flush whose delay has passed. `processes` on the same processors write to the
+   * same store: while one waits for its append, others use its processor.
+   */
+  constructor(time: Time, start: () => void, processes = 1) {
     this.#time = time;
     this.#start = start;
+    const { afterShortAppend, afterLongAppend } = minDivided;
+    this.#minDivided = { afterShortAppend: afterShortAppend * Math.min(processes, 2), afterLongAppend };
   }
 
   /** The most servings that the next flush takes. */
   maxServings(waiting: number): number {
     const inProgress = waiting + this.#completed;
-    const min = this.#isLong ? minDivided.afterLongAppend : minDivided.afterShortAppend;
+    const min = this.#isLong ? this.#minDivided.afterLongAppend : this.#minDivided.afterShortAppend;
     return inProgress < min ? inProgress : Math.ceil(inProgress / 2);
   }
 

@@ -14,6 +14,8 @@ export interface JournalWriterOptions {
   readonly signal?: AbortSignal;
   /** How long a serving may wait to become durable. Default 5,000. */
   readonly deadlineMs?: number;
+  /** How many processes of this machine write to the store. Default 1. */
+  readonly processes?: number;
   /** How many servings may wait. Default 10,000. */
   readonly maxPending?: number;
   /** The size of one append, approximately. Default 60,000. */
@@ -48,6 +50,7 @@ export const defaultOptions: Required<Omit<JournalWriterOptions, "store" | "jour
   time: backgroundTime,
   signal: new AbortController().signal,
   deadlineMs: 5_000,
+  processes: 1,
   maxPending: 10_000,
   maxFlushBytes: 60_000,
   onFlushed: ignore,

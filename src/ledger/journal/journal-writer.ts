@@ -43,13 +43,14 @@ export class JournalWriter {
 
   constructor(options: JournalWriterOptions) {
     this.#options = { ...defaultOptions, ...options };
-    const { journal, clock, deadlineMs, time } = this.#options;
+    const { journal, clock, deadlineMs, processes, time } = this.#options;
     this.journal = journal;
     this.#chain = new JournalChain(isoClock(clock));
     this.#deadlines = createDeadlineQueue(deadlineMs, this.#expire, time);
-    this.#schedule = new FlushSchedule(time, () => {
+    const start = (): void => {
       if (!this.#options.signal.aborted) this.#startFlush();
-    });
+    };
+    this.#schedule = new FlushSchedule(time, start, processes);
   }
 
   /** Entries that are not durable yet. */

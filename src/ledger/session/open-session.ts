@@ -28,6 +28,7 @@ interface SessionOptions {
   /** Closes the journal of any process. @throws {Unavailable} */
   readonly closeJournal: (journal: string, reason: JournalClosed["reason"]) => Promise<number>;
   readonly deadlineMs?: number;
+  readonly processes: number;
   /** Called with the journal's events when they are durable. */
   readonly onFlushed: (events: readonly FlushedEvent[]) => void;
   /** Called when the journal cannot be used any more. */
@@ -43,7 +44,7 @@ interface SessionOptions {
 
 /** Registers a new journal and opens everything that belongs to it. @throws {Unavailable} */
 export const openSession = async (options: SessionOptions): Promise<Session> => {
-  const { registry, recentCharges, knownEntries, closeJournal, deadlineMs, onError } = options;
+  const { registry, recentCharges, knownEntries, closeJournal, deadlineMs, processes, onError } = options;
   const { store, handler, clock, time } = options;
   const journal = uuidv7(clock());
   const fromExclusive = await registry.open(journal);
@@ -52,6 +53,7 @@ export const openSession = async (options: SessionOptions): Promise<Session> => 
   const stopping = new AbortController();
   const writer = new JournalWriter({
     ...shared,
+    processes,
     signal: stopping.signal,
     ...(deadlineMs !== undefined && { deadlineMs }),
     onFlushed: (events) => {

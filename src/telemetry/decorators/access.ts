@@ -13,7 +13,7 @@ export const instrumentAuthenticator =
       try {
         return authenticator.authenticate(credentials, client, at);
       } catch (error) {
-        if (error instanceof RateLimited) refusals.add(1, error.kind);
+        if (error instanceof RateLimited && !error.more) refusals.add(1, error.kind);
         if (error instanceof Unauthorized) refusals.add(1, "unauthorized");
         throw error;
       }
@@ -26,7 +26,7 @@ export const instrumentLimiter =
     ...limiter,
     admit: (key, client) => {
       const admission = limiter.admit(key, client);
-      if (admission.refusal) refusals.add(1, admission.refusal.kind);
+      if (admission.refusal && !admission.refusal.more) refusals.add(1, admission.refusal.kind);
       return admission;
     },
   });

@@ -37,6 +37,13 @@ describe("the schedule of a journal's flushes", () => {
     expect(schedule.maxServings(85)).to.equal(51);
   });
 
+  it("takes all of fewer than 64 servings in progress if other processes write, too", () => {
+    schedule = new FlushSchedule(time, () => {}, 2);
+    append({ ms: 1 });
+    expect(schedule.maxServings(47)).to.equal(63);
+    expect(schedule.maxServings(48)).to.equal(32);
+  });
+
   it("takes all of fewer than 256 servings in progress after a long append, and half of more", () => {
     append({ completed: 128, ms: 4 });
     expect(schedule.maxServings(127)).to.equal(255);

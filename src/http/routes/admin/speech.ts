@@ -1,5 +1,6 @@
 import type { Authenticator } from "../../../application/access/authentication.ts";
 import type { Synthesis } from "../../../application/synthesis/delivery.ts";
+import { tryWithMore } from "../../../limits/limits.ts";
 import type { RateLimiter } from "../../../limits/rate-limiter.ts";
 import { requireAdmission } from "../../access/gate.ts";
 import { noStore } from "../../caching/cache-control.ts";
@@ -46,7 +47,9 @@ export const keySpeechOperation = (options: SpeechOptions): Operation =>
     handle: async ({ params, body }, _, ctx) => {
       const { authenticator, limiter, clientOf, synthesis, presenter } = options;
       const principal = authenticator.actFor(params.apiKey);
-      requireAdmission({ principal, admission: limiter.admit(principal, clientOf(ctx.req)) });
+      await tryWithMore(() =>
+        requireAdmission({ principal, admission: limiter.admit(principal, clientOf(ctx.req)) }),
+      );
       const plan = synthesis.plan(body, principal.websiteId);
       const { requestId } = ctx.state;
       const call = { principal, requestId, method: "POST", signal: disconnectSignal(ctx) } as const;

@@ -1,0 +1,49 @@
+import { withDeadline } from "../../async/deadline.ts";
+import { type Metric, prometheusName } from "../../telemetry/metric-definition.ts";
+import { metricDefinitions } from "../../telemetry/metrics.ts";
+import { listenForMetrics } from "../../telemetry/metrics-server.ts";
+import { type Combination, combineMetrics, countersOf } from "../../workers/combine-metrics.ts";
+
+/** A worker's own metrics. Rejects if it has ended. */
+type ReadMetrics = () => Promise<string>;
+
+const combinations: ReadonlyMap<string, Combination> = new Map(
+  Object.values<Metric>(metricDefinitions).flatMap((metric) =>
+    metric.combined ? [[prometheusName(metric), metric.combined] as const] : [],
+  ),
+);
+
+/** A worker that does not respond in time is left out of a collection. */
+const readTimeoutMs = 5_000;
+
+/**
+ * Collects the metrics of all workers as those of one process. What workers that have ended had
+ * counted stays in the sums: counters never decrease.
+ */
+export const createMetricsCollection = () => {
+  const running = new Map<ReadMetrics, string>();
+  let ended = "";
+
+  const read = async (worker: ReadMetrics): Promise<string> => {
+    const onTimeout = () => new Error("a worker does not respond");
+    const reading = withDeadline({ ms: readTimeoutMs, onTimeout }, worker);
+    const text = await reading.catch(() => undefined);
+    if (text !== undefined && running.has(worker)) running.set(worker, text);
+    return text ?? running.get(worker) ?? "";
+  };
+
+  return {
+    add: (worker: ReadMetrics): void => void running.set(worker, ""),
+    /** `last`: its metrics at its end, if it could send them. */
+    remove: (worker: ReadMetrics, last?: string): void => {
+      const text = last ?? running.get(worker) ?? "";
+      running.delete(worker);
+      ended = combineMetrics([ended, countersOf(text)], combinations);
+    },
+    listen: (at: { readonly host: string; readonly port: number }) =>
+      listenForMetrics(at, async () => {
+        const texts = await Promise.all([...running.keys()].map(read));
+        return combineMetrics([...texts, ended], combinations);
+      }),
+  };
+};

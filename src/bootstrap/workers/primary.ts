@@ -1,0 +1,200 @@
+import { dirname } from "node:path";
+import type { Logger } from "pino";
+import type { Reports } from "../../application/health/combine-reports.ts";
+import { withDeadline } from "../../async/deadline.ts";
+import { repeatEvery } from "../../async/repeat.ts";
+import { backgroundTime } from "../../async/time.ts";
+import { openWriter, type Writer } from "../../eventstore/sqlite/writer.ts";
+import { nameListenSetting, type Settings, withSettingName } from "../../settings/read-settings.ts";
+import { shareHelper } from "../../subprocess/shared-helper.ts";
+import { createLimitDivision } from "../../workers/divide-limits.ts";
+import { createSlotGrants } from "../../workers/grant-slots.ts";
+import { bindListeningSocket, type ListeningSocket } from "../../workers/listening-socket.ts";
+import type { Handlers, Port } from "../../workers/port.ts";
+import {
+  type CloseReason,
+  type SupervisedWorker,
+  superviseWorkers,
+} from "../../workers/supervise-workers.ts";
+import { forkWorker } from "../../workers/worker-process.ts";
+import { makePrivateDirectory } from "../private-directory.ts";
+import { closeOnSignal } from "../shutdown.ts";
+import type { CallsToPrimary, CallsToWorker, WorkerArgument } from "./calls.ts";
+import { createJournalTakeOver } from "./take-over-journals.ts";
+
+const forgetEveryMs = 30_000;
+
+type WorkerPort = Port<CallsToWorker, CallsToPrimary>;
+
+/** A worker may take this long beyond the drain: the limits of its other steps. */
+const closeGraceMs = 10_000;
+
+/**
+ * Runs the service in several workers until SIGTERM or SIGINT. This process serves no requests: it
+ * holds what all workers share, and replaces workers that end. SIGHUP replaces all of them in
+ * turns, or ends a service with a terminal, as a process without workers does.
+ */
+export const runPrimary = async (settings: Settings, log: Logger): Promise<void> => {
+  await using resources = new AsyncDisposableStack();
+  const fatal = Promise.withResolvers<Error>();
+  const writer = await openSharedWriter(settings);
+  if (writer) resources.defer(() => writer.close());
+  const sockets = await bindSockets(settings);
+  for (const socket of sockets) resources.defer(async () => socket.close());
+  const helper = shareHelper((sentence) => log.warn(sentence));
+  resources.defer(helper.close);
+  const metrics = await openMetrics(settings, resources, log);
+  const takeOver = createJournalTakeOver({ log });
+  const slots = createSlotGrants();
+  const limits = createLimitDivision({ workers: settings.workers });
+  resources.defer(async () => stopForgetting());
+  const stopForgetting = repeatEvery(forgetEveryMs, backgroundTime, limits.forgetIdle);
+  const servingPorts = new Set<WorkerPort>();
+
+  const start = (place: number): SupervisedWorker => {
+    const serving = Promise.withResolvers<void>();
+    serving.promise.catch(() => {}); // its supervisor may have stopped waiting
+    const journals = new Set<string>();
+    const readMetrics = () => worker.port.call("metrics", undefined);
+    let lastMetrics: string | undefined;
+    const helperJobs = helper.serve((kind, request) => worker.port.post(kind, request));
+    const slotJobs = slots.serve();
+    const shares = limits.serve({
+      call: (kind, request) => worker.port.call(kind, request),
+      post: (kind, request) => worker.port.post(kind, request),
+    });
+    const handlers: Handlers<CallsToPrimary> = {
+      ...helperJobs.handlers,
+      ...slotJobs.handlers,
+      ...shares.handlers,
+      serving: () => {
+        serving.resolve();
+        metrics?.add(readMetrics);
+        takeOver.add(worker);
+        shares.begin();
+        servingPorts.add(worker.port);
+      },
+      fatal: (message) => fatal.resolve(new Error(message)),
+      write: ({ kind, request }) => {
+        if (!writer) throw new Error("the workers share no writer");
+        return writer.call(kind, request as never);
+      },
+      askOthers: (kind) => askAll(servingPorts, worker.port, settings.workers, kind),
+      lastMetrics: (text) => {
+        lastMetrics = text;
+      },
+      untilOthersShow: async (position) => {
+        const others = [...servingPorts].filter((port) => port !== worker.port);
+        // One that ends meanwhile reads the log when its place is taken.
+        await Promise.allSettled(others.map((port) => port.call("untilVisible", position)));
+      },
+      journal: ({ journal, isOpen }) => void (isOpen ? journals.add(journal) : journals.delete(journal)),
+    };
+    const argument: WorkerArgument = { place, count: settings.workers, sockets };
+    const worker = forkWorker<CallsToWorker, CallsToPrimary>({
+      entry: new URL("../../worker.ts", import.meta.url),
+      argument: JSON.stringify(argument),
+      sockets,
+      handlers,
+    });
+    void worker.exited.then(({ code, signal }) => {
+      serving.reject(new Error(`worker ${place} ended with ${signal ?? code}`));
+      helperJobs.end();
+      slotJobs.end();
+      shares.end();
+      servingPorts.delete(worker.port);
+      metrics?.remove(readMetrics, lastMetrics);
+      takeOver.ended(worker, journals);
+    });
+    return {
+      serving: serving.promise,
+      exited: worker.exited,
+      close: (reason) => worker.port.post("close", reason),
+      kill: worker.kill,
+    };
+  };
+
+  const drainMs = settings.drainSeconds * 1_000 + closeGraceMs;
+  const closeTimeoutMs = (reason: CloseReason): number =>
+    drainMs + (reason === "shutdown" ? settings.drainDelaySeconds * 1_000 : 0);
+  const supervisor = superviseWorkers({ count: settings.workers, start, closeTimeoutMs, log });
+  resources.defer(async () => {
+    const exits = await supervisor.close();
+    if (exits.some(({ code }) => code !== 0)) process.exitCode = 1;
+  });
+  await supervisor.start();
+  const running = resources.move();
+  const hangUp = closeOnSignal(() => running.disposeAsync(), log, fatal.promise);
+  process.on("SIGHUP", () => {
+    if (process.stdin.isTTY || process.stdout.isTTY) return void hangUp("SIGHUP");
+    log.info("restarting the workers");
+    supervisor.restart().then(
+      () => log.info("restarted the workers"),
+      (error) => log.error({ err: error }, "the workers could not be restarted: the earlier ones continue"),
+    );
+  });
+  if (wyomingAddress(sockets)) log.info({ url: wyomingAddress(sockets) }, "wyoming");
+  log.info(
+    { url: `http://${addressOf(sockets[0] as ListeningSocket)}`, workers: settings.workers },
+    "listening",
+  );
+};
+
+/** Serves /metrics, if it is configured. */
+const openMetrics = async (
+  { host, telemetry: { metricsPort: port } }: Settings,
+  resources: AsyncDisposableStack,
+  log: Logger,
+) => {
+  if (port === undefined) return undefined;
+  const { createMetricsCollection } = await import("./collect-metrics.ts");
+  const metrics = createMetricsCollection();
+  const listener = await withSettingName("METRICS_PORT", metrics.listen({ host, port }));
+  resources.defer(listener.close);
+  log.info({ url: listener.url }, "metrics");
+  return metrics;
+};
+
+const reportTimeoutMs = 2_500;
+
+/** The reports of the workers that serve, without that of `own`. */
+const askAll = async (
+  serving: ReadonlySet<WorkerPort>,
+  own: WorkerPort,
+  workers: number,
+  kind: keyof Reports,
+) => {
+  const others = [...serving].filter((port) => port !== own);
+  const asked = others.map(async (port) => {
+    const onTimeout = () => new Error("a worker does not respond");
+    return await withDeadline({ ms: reportTimeoutMs, onTimeout }, () => port.call("report", kind));
+  });
+  const settled = await Promise.allSettled(asked);
+  const reports = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  // While workers are replaced, more than their usual number serve.
+  return { reports, missing: Math.max(0, workers - 1 - reports.length) };
+};
+
+const openSharedWriter = async ({ eventStore, dataDir }: Settings): Promise<Writer | undefined> => {
+  await withSettingName("DATA_DIR", makePrivateDirectory(dataDir));
+  if (eventStore.kind !== "sqlite") return undefined;
+  const open = async (): Promise<Writer> => {
+    await makePrivateDirectory(dirname(eventStore.path));
+    return await openWriter(eventStore.path);
+  };
+  return await withSettingName("EVENT_STORE", open());
+};
+
+/** The socket of HTTP, then that of the Wyoming protocol, if it is served. */
+const bindSockets = async ({ host, port, wyoming }: Settings): Promise<readonly ListeningSocket[]> => {
+  const http = await bindListeningSocket(host, port).catch(nameListenSetting("PORT", "HOST"));
+  if (!wyoming) return [http];
+  const bound = bindListeningSocket(wyoming.host, wyoming.port);
+  return [http, await bound.catch(nameListenSetting("WYOMING_PORT", "WYOMING_HOST"))];
+};
+
+const addressOf = ({ host, port }: ListeningSocket): string =>
+  `${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+const wyomingAddress = ([, socket]: readonly ListeningSocket[]): string | undefined =>
+  socket && `tcp://${addressOf(socket)}`;

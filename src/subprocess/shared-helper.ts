@@ -1,0 +1,137 @@
+import { type ForkOptions, type HelperChannel, HostProcess, type Ready } from "./host-process.ts";
+import type { Request, Response } from "./protocol.ts";
+import { superviseHostProcess } from "./supervisor.ts";
+import { ToolFailed } from "./tools.ts";
+
+/** Calls to the process whose helper several processes share. `number`: of the helper process. */
+export type HelperCalls = {
+  /** Responds with the running helper process, or with why it did not start. */
+  openHelper: {
+    request: ForkOptions;
+    response:
+      | { readonly number: number; readonly pid: number; readonly report: Ready }
+      | { readonly failure: string };
+  };
+  toHelper: { request: { readonly number: number; readonly request: Request }; response: undefined };
+  killHelper: { request: number; response: undefined };
+};
+
+/** Its calls to those processes. */
+export type HelperResponses = {
+  fromHelper: { request: { readonly number: number; readonly response: Response }; response: undefined };
+  helperEnded: { request: number; response: undefined };
+};
+
+type Post<Calls extends Record<string, { readonly request: unknown }>> = <K extends keyof Calls & string>(
+  kind: K,
+  request: Calls[K]["request"],
+) => void;
+
+/** Shares one helper process. `warn`: see `superviseHostProcess`. */
+export const shareHelper = (warn: (sentence: string) => void) => {
+  let supervisor: ReturnType<typeof superviseHostProcess> | undefined;
+  const numbers = new Map<HostProcess, number>();
+  let lastNumber = 0;
+
+  const numberOf = (host: HostProcess): number => {
+    const known = numbers.get(host);
+    if (known !== undefined) return known;
+    lastNumber += 1;
+    numbers.set(host, lastNumber);
+    void host.gone.then(() => numbers.delete(host));
+    return lastNumber;
+  };
+
+  return {
+    /** The calls of one process, and the function to call when it has ended. */
+    serve: (post: Post<HelperResponses>) => {
+      const attached = new Map<number, { readonly host: HostProcess; readonly jobs: AttachedJobs }>();
+      const attach = (number: number, host: HostProcess): void => {
+        if (attached.has(number)) return;
+        const jobs = host.attach((response) => post("fromHelper", { number, response }));
+        attached.set(number, { host, jobs });
+        void host.gone.then(() => {
+          attached.delete(number);
+          post("helperEnded", number);
+        });
+      };
+      return {
+        handlers: {
+          openHelper: async (options: ForkOptions): Promise<HelperCalls["openHelper"]["response"]> => {
+            try {
+              supervisor ??= superviseHostProcess(options, warn);
+              const host = await supervisor.current();
+              const number = numberOf(host);
+              attach(number, host);
+              return { number, pid: host.pid, report: host.report };
+            } catch (error) {
+              return { failure: (error as Error).message };
+            }
+          },
+          toHelper: ({ number, request }: HelperCalls["toHelper"]["request"]): void =>
+            attached.get(number)?.jobs.send(request),
+          killHelper: (number: number): void => attached.get(number)?.host.kill(),
+        },
+        end: (): void => {
+          for (const { jobs } of attached.values()) jobs.detach();
+          attached.clear();
+        },
+      };
+    },
+    close: async (): Promise<void> => await supervisor?.close(),
+  };
+};
+
+type AttachedJobs = ReturnType<HostProcess["attach"]>;
+
+interface Remote {
+  readonly call: (kind: "openHelper", request: ForkOptions) => Promise<HelperCalls["openHelper"]["response"]>;
+  readonly post: Post<HelperCalls>;
+}
+
+/** The helper process of another process, which has shared it. */
+export const createRemoteHelper = ({ call, post }: Remote) => {
+  const running = new Map<number, { receive: (response: Response) => void; end: () => void }>();
+  /**
+   * The last helper process whose end was reported: that may be before its start is noticed here.
+   */
+  let lastEnded = 0;
+
+  const channelTo = (number: number, pid: number): HelperChannel => {
+    const ended = Promise.withResolvers<void>();
+    const helper = { receive: (_: Response): void => {}, end: ended.resolve };
+    if (number <= lastEnded) ended.resolve();
+    else running.set(number, helper);
+    return {
+      pid,
+      send: (request) => post("toHelper", { number, request }),
+      onResponse: (receive) => {
+        helper.receive = receive;
+      },
+      ended: ended.promise,
+      kill: () => post("killHelper", number),
+      // It ends with the process that shares it: only the jobs of this one end.
+      disconnect: () => ended.resolve(),
+    };
+  };
+
+  const start = async (options: ForkOptions): Promise<HostProcess> => {
+    const opened = await call("openHelper", options);
+    if ("failure" in opened) throw new ToolFailed("helper", opened.failure);
+    const { number, pid, report } = opened;
+    return new HostProcess(channelTo(number, pid), report);
+  };
+
+  return {
+    supervise: ((options, warn) => superviseHostProcess(options, warn, start)) as typeof superviseHostProcess,
+    handlers: {
+      fromHelper: ({ number, response }: HelperResponses["fromHelper"]["request"]): void =>
+        running.get(number)?.receive(response),
+      helperEnded: (number: number): void => {
+        lastEnded = number;
+        running.get(number)?.end();
+        running.delete(number);
+      },
+    },
+  };
+};

@@ -1,0 +1,77 @@
+import type { Resource, Scope } from "../async/scheduler/resource.ts";
+import { createScheduler } from "../async/scheduler/scheduler.ts";
+import { createWaiter, type Waiter } from "../async/scheduler/waiter.ts";
+import type { Time } from "../async/time.ts";
+import type { Handlers } from "./port.ts";
+import type { ResourceBounds, SlotCalls } from "./remote-resource.ts";
+
+/** The queue of this scope is full. */
+class Refused extends Error {
+  readonly scope: Scope;
+
+  constructor(scope: Scope) {
+    super(`refused: ${scope}`);
+    this.scope = scope;
+  }
+}
+
+interface Job {
+  readonly waiter: Waiter;
+  readonly ended: AbortController;
+  release: (() => void) | undefined;
+}
+
+/**
+ * Grants slots to the jobs of all workers, which wait in the same fair queues. What a worker holds
+ * is free again when it has ended.
+ */
+export const createSlotGrants = ({ time }: { readonly time?: Time } = {}) => {
+  const scheduler = createScheduler(time ? { time } : {});
+  const resources = new Map<string, Resource>();
+
+  const resourceOf = (name: string, bounds: ResourceBounds): Resource => {
+    const known = resources.get(name);
+    if (known) return known;
+    const opened = scheduler.resource(name, { ...bounds, overloaded: (scope) => new Refused(scope) });
+    resources.set(name, opened);
+    return opened;
+  };
+
+  return {
+    /** The calls of one worker, and the function to call when it has ended. */
+    serve: (): { readonly handlers: Handlers<SlotCalls>; readonly end: () => void } => {
+      const jobs = new Map<number, Job>();
+      const release = (id: number): void => {
+        const job = jobs.get(id);
+        jobs.delete(id);
+        job?.ended.abort();
+        job?.release?.();
+      };
+      const handlers: Handlers<SlotCalls> = {
+        acquireSlot: async ({ resource, bounds, id, keys, responseSeconds, sequence, options }) => {
+          const [first, ...others] = keys;
+          const waiter = createWaiter(first, responseSeconds, sequence);
+          for (const key of others) waiter.join(key);
+          const job: Job = { waiter, ended: new AbortController(), release: undefined };
+          jobs.set(id, job);
+          try {
+            job.release = await resourceOf(resource, bounds).acquire(waiter, job.ended.signal, options);
+          } catch (error) {
+            jobs.delete(id);
+            return error instanceof Refused ? error.scope : "all"; // or its worker waits no more
+          }
+          if (job.ended.signal.aborted) job.release();
+          return "granted";
+        },
+        joinSlot: ({ id, key }) => jobs.get(id)?.waiter.join(key),
+        releaseSlot: release,
+      };
+      return {
+        handlers,
+        end: () => {
+          for (const id of [...jobs.keys()]) release(id);
+        },
+      };
+    },
+  };
+};

@@ -1,0 +1,165 @@
+import type {
+  AcquireOptions,
+  Resource,
+  ResourceContext,
+  ResourceOptions,
+  Scope,
+} from "../async/scheduler/resource.ts";
+import type { OpenResource } from "../async/scheduler/scheduler.ts";
+import type { Waiter } from "../async/scheduler/waiter.ts";
+import type { Port, Protocol } from "./port.ts";
+
+/** The part of a resource's options that the primary needs. */
+export type ResourceBounds = Pick<
+  ResourceOptions,
+  "concurrency" | "concurrencyPerKey" | "reserved" | "queueLimit" | "queueLimitPerKey" | "queueTimeoutMs"
+>;
+
+/** A job of a worker that waits for a slot. */
+export interface SlotRequest {
+  readonly resource: string;
+  readonly bounds: ResourceBounds;
+  /** Unique in its worker. */
+  readonly id: number;
+  readonly keys: readonly string[];
+  /** Those of the whole response. */
+  readonly responseSeconds: number;
+  readonly sequence: number;
+  readonly options: AcquireOptions;
+}
+
+/** Calls of a worker to the process that has the slots. */
+export type SlotCalls = {
+  /** Responds when the job has its slot, or with the scope of its refusal. */
+  acquireSlot: { request: SlotRequest; response: "granted" | Scope };
+  /** A further key has joined the job. */
+  joinSlot: { request: { readonly id: number; readonly key: string }; response: undefined };
+  /** The job has ended, or waits no more. */
+  releaseSlot: { request: number; response: undefined };
+};
+
+type SlotPort = Pick<Port<SlotCalls, Protocol>, "call" | "post">;
+
+let lastId = 0;
+
+/** Opens resources whose slots the primary grants to the jobs of all workers. */
+export const openRemoteResource =
+  (port: SlotPort): OpenResource =>
+  (name, options, context) =>
+    new RemoteResource(port, name, options, context);
+
+class RemoteResource implements Resource {
+  readonly #port: SlotPort;
+  readonly #name: string;
+  readonly #options: ResourceOptions;
+  readonly #bounds: ResourceBounds;
+  readonly #context: ResourceContext;
+  /** The times since which jobs of this worker wait, by their ids. */
+  readonly #waiting = new Map<number, number>();
+  #running = 0;
+  #lastGrantAt = Number.NEGATIVE_INFINITY;
+  #fullAt = Number.NEGATIVE_INFINITY;
+
+  constructor(port: SlotPort, name: string, options: ResourceOptions, context: ResourceContext) {
+    this.#port = port;
+    this.#name = name;
+    this.#options = options;
+    this.#context = context;
+    const { concurrency, concurrencyPerKey, reserved, queueLimit, queueLimitPerKey, queueTimeoutMs } =
+      options;
+    const given = { concurrency, queueLimit, queueLimitPerKey, queueTimeoutMs };
+    this.#bounds = {
+      ...given,
+      ...(concurrencyPerKey !== undefined && { concurrencyPerKey }),
+      ...(reserved !== undefined && { reserved }),
+    };
+  }
+
+  async acquire(waiter: Waiter, signal: AbortSignal, options: AcquireOptions = {}): Promise<() => void> {
+    signal.throwIfAborted();
+    lastId += 1;
+    const id = lastId;
+    const aborted = Promise.withResolvers<never>();
+    aborted.promise.catch(() => {});
+    const onAbort = (): void => aborted.reject(signal.reason);
+    const stopListening = waiter.onJoin((key) => this.#port.post("joinSlot", { id, key }));
+    signal.addEventListener("abort", onAbort, { once: true });
+    const queuedAt = this.#context.time.now();
+    this.#waiting.set(id, queuedAt);
+    this.#context.onChange();
+    try {
+      const outcome = await Promise.race([this.#request(id, waiter, options), aborted.promise]);
+      if (outcome !== "granted") throw this.#refuse(outcome);
+      this.#lastGrantAt = this.#context.time.now();
+      this.#context.onStart(this.#lastGrantAt - queuedAt);
+      return this.#hold(id);
+    } catch (error) {
+      this.#port.post("releaseSlot", id);
+      throw error;
+    } finally {
+      stopListening();
+      signal.removeEventListener("abort", onAbort);
+      this.#waiting.delete(id);
+      this.#context.onChange();
+    }
+  }
+
+  /** Only resources without queues are used at once, and those are not shared. */
+  acquireNow(): never {
+    throw new Error(`a slot of ${this.#name} is granted by another process`);
+  }
+
+  /** Knows this worker's jobs only; `acquire` refuses what the others have filled. */
+  requireCapacity(): void {
+    if (this.#waiting.size >= this.#options.queueLimit) throw this.#refuse("all");
+  }
+
+  running(): number {
+    return this.#running;
+  }
+
+  queued(): number {
+    return this.#waiting.size;
+  }
+
+  isFull(): boolean {
+    return this.#context.time.now() - this.#fullAt < fullMs;
+  }
+
+  isSlow(): boolean {
+    return this.oldestWaitMs() > this.#options.queueTimeoutMs / 2;
+  }
+
+  oldestWaitMs(): number {
+    const [oldest] = this.#waiting.values();
+    if (oldest === undefined) return 0;
+    return Math.max(0, this.#context.time.now() - Math.max(oldest, this.#lastGrantAt));
+  }
+
+  async #request(id: number, waiter: Waiter, options: AcquireOptions): Promise<"granted" | Scope> {
+    const { seconds: responseSeconds, sequence } = waiter;
+    const request = { resource: this.#name, bounds: this.#bounds, id, responseSeconds, sequence, options };
+    return await this.#port.call("acquireSlot", { ...request, keys: [...waiter.keys] });
+  }
+
+  #hold(id: number): () => void {
+    let isHeld = true;
+    this.#running += 1;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#running -= 1;
+      this.#port.post("releaseSlot", id);
+      this.#context.onChange();
+    };
+  }
+
+  #refuse(scope: Scope): Error {
+    if (scope === "all") this.#fullAt = this.#context.time.now();
+    this.#context.onRefused();
+    return this.#options.overloaded(scope);
+  }
+}
+
+/** A resource that has refused a job for want of room is called full for as long. */
+const fullMs = 1_000;
