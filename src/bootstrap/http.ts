@@ -104,7 +104,7 @@ export const serveHttp = async (
  * No load balancer knows that a worker is replaced: a client that uses its connection gets a
  * response that closes it, before idle ones are closed.
  */
-const replacedIdleMs = 1_000;
+const replacedIdleMs = 5_000;
 
 /** A misspelled voice would be noticed only by the clients whose requests are refused. */
 const reportUnknownVoices = ({ settings, log }: Runtime, { voices }: SynthesisParts): void => {

@@ -307,7 +307,7 @@ const processes = {
   }),
   WORKERS: schema.workers.default(1).meta({
     description:
-      "The number of processes that serve requests, or `auto`: one for each processor. See [several processors](production.md#several-processors).",
+      "The number of processes that serve requests, or `auto`: one for each processor. See [several processes](production.md#several-processes).",
     example: "auto",
   }),
   DRAIN_DELAY_SECONDS: schema

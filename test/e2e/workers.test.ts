@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,22 +17,9 @@ import {
   synthesize,
 } from "../support/client.ts";
 import { failToStart, type RunningService, startInstance } from "../support/instance.ts";
-import { childrenOf, descendantsOf, gone, isRunning, until } from "../support/processes.ts";
+import { commandLineOf, descendantsOf, gone, isRunning, until, workersOf } from "../support/processes.ts";
 
 const query = { voice: "UK English Female", text: "One of us speaks." };
-
-const commandLineOf = (pid: number): string => {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-  } catch {
-    return "";
-  }
-};
-
-const workersOf = ({ pid }: Pick<RunningService, "pid">): number[] =>
-  childrenOf(pid)
-    .map((child) => child.pid)
-    .filter((child) => commandLineOf(child).includes("src/worker.ts"));
 
 /** The open socket, or undefined if it was refused. */
 const opens = async (url: string, credentials: Credentials): Promise<WebSocket | undefined> => {
@@ -133,7 +119,7 @@ describe("a service of several workers", () => {
 
   it("lets connections wait while all its workers are dead, and replaces them", async () => {
     await start();
-    const killed = workersOf(service);
+    const killed = workersOf(service.pid);
     expect(killed).to.have.length(2);
     for (const pid of killed) process.kill(pid, "SIGKILL");
     await gone(...killed);
@@ -142,7 +128,7 @@ describe("a service of several workers", () => {
       expect(response.status).to.equal(200);
       await bytesOf(response);
     }
-    await until("both are replaced", () => workersOf(service).length === 2);
+    await until("both are replaced", () => workersOf(service.pid).length === 2);
   });
 
   it("takes over the journal of a worker that has died at once", async () => {
@@ -151,7 +137,7 @@ describe("a service of several workers", () => {
     const store = await openSqliteEventStore({ path: join(folder, "data", "events.db") });
     const journals = await listOpenJournals(store);
     expect(journals).to.have.length(2);
-    for (const pid of workersOf(service)) process.kill(pid, "SIGKILL");
+    for (const pid of workersOf(service.pid)) process.kill(pid, "SIGKILL");
     let open = journals;
     while (open.some((journal) => journals.includes(journal))) {
       await delay(20);
@@ -162,7 +148,7 @@ describe("a service of several workers", () => {
 
   it("replaces its workers on SIGHUP under load without a failed request", async () => {
     await start();
-    const before = workersOf(service);
+    const before = workersOf(service.pid);
     let isOver = false;
     let served = 0;
     const clients = Array.from({ length: 12 }, async () => {
@@ -181,7 +167,7 @@ describe("a service of several workers", () => {
     await Promise.race([all, until("the new ones serve", () => served > then + 50)]);
     isOver = true;
     await all;
-    expect(workersOf(service)).to.have.length(2).and.not.include.members(before);
+    expect(workersOf(service.pid)).to.have.length(2).and.not.include.members(before);
     expect(before.filter(isRunning)).to.deep.equal([]);
   });
 

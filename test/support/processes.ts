@@ -21,6 +21,21 @@ export const descendantsOf = (pid: number): Process[] => {
   return below(pid);
 };
 
+/** The workers of a service, whose first process this is. */
+export const workersOf = (pid: number): number[] =>
+  childrenOf(pid)
+    .map((child) => child.pid)
+    .filter((child) => commandLineOf(child).includes("src/worker.ts"));
+
+/** The arguments of a process, each followed by a zero byte; empty if it has exited. */
+export const commandLineOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+};
+
 export const isRunning = (pid: number): boolean => look(pid).length > 0;
 
 /** The CPU time of a process so far, in hundredths of a second; 0 if it has exited. */

@@ -65,14 +65,16 @@ const places: Record<StoreKind, (folder: string) => Promise<Place>> = {
   },
 };
 
-export const openDeployment = async (kind: StoreKind): Promise<Deployment> => {
+/** `workers`: of each instance. Several are one instance, on either store. */
+export const openDeployment = async (kind: StoreKind, workers = 1): Promise<Deployment> => {
   const folder = await mkdtemp(join(tmpdir(), "voxledger-kills-"));
   const { instances, env, store, end } = await places[kind](folder);
   const dataDir = (instance: number): string => join(folder, `instance-${instance}`);
-  const settings = { ...env, MASTER_KEY: masterKey, BURST_LIMIT: "1000000" };
+  const common = { MASTER_KEY: masterKey, BURST_LIMIT: "1000000", WORKERS: String(workers) };
+  const settings = { ...env, ...common };
   const own = { ...settings, DATA_DIR: dataDir(0) };
   return {
-    instances,
+    instances: workers > 1 ? 1 : instances,
     store: validatedEventStore(store),
     start: (instance, checkout) => startInstance(dataDir(instance), settings, checkout),
     seal: async (checkout) => {

@@ -54,6 +54,8 @@ export interface LoadOptions {
   readonly keys: readonly Credentials[];
   readonly random: () => number;
   readonly observed: Observed;
+  /** True if the service continues when a part of it was killed. Default false. */
+  readonly continues?: () => boolean;
 }
 
 export interface RunningLoad {
@@ -73,7 +75,7 @@ export const startLoad = (options: LoadOptions): RunningLoad => {
     while (!stopped) {
       const status = await send(url, nextRequest(options), observed, random);
       observed.statuses.set(status, (observed.statuses.get(status) ?? 0) + 1);
-      if (status === 0) return; // The instance was killed.
+      if (status === 0 && !options.continues?.()) return; // The instance was killed.
       response += 1;
       progress.emit("answer");
       if (status !== 200 && status !== 206) await delay(refusedPauseMs);

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { admin, registerWebsite } from "../../support/client.ts";
 import { seededRandom } from "../../support/eventstoredb-node/index-lag.ts";
 import type { RunningService } from "../../support/instance.ts";
+import { gone, workersOf } from "../../support/processes.ts";
 import { checkAccounts, checkQuotas, checkReports, settleJournals } from "./books.ts";
 import { type Deployment, openDeployment, type StoreKind } from "./deployment.ts";
 import { charactersPerText, type LimitedKey, nothingObserved, type Observed, startLoad } from "./load.ts";
@@ -11,6 +12,8 @@ export interface KillRoundsOptions {
   readonly store: StoreKind;
   readonly rounds: number;
   readonly seed: number;
+  /** Of each instance. Then workers are killed one by one, or all together, or all processes. */
+  readonly workers?: number;
   readonly onRound?: (summary: string) => void;
 }
 
@@ -29,7 +32,7 @@ const smallQuotas = 4;
  * @throws if a response is missing or doubled, a quota exceeded, or the books do not agree
  */
 export const runKillRounds = async (options: KillRoundsOptions): Promise<Observed> => {
-  const deployment = await openDeployment(options.store);
+  const deployment = await openDeployment(options.store, options.workers);
   const run = new KillRounds(deployment, options);
   try {
     for (let round = 1; round <= options.rounds; round++) {
@@ -51,8 +54,10 @@ class KillRounds {
   readonly #services = new Map<number, RunningService>();
   readonly #keys: LimitedKey[] = [];
   readonly #recorded: RecordedServings;
+  readonly #hasWorkers: boolean;
 
-  constructor(deployment: Deployment, { seed }: KillRoundsOptions) {
+  constructor(deployment: Deployment, { seed, workers = 1 }: KillRoundsOptions) {
+    this.#hasWorkers = workers > 1;
     this.#deployment = deployment;
     this.#random = seededRandom(seed);
     this.#recorded = createRecordedServings(deployment.store);
@@ -62,10 +67,11 @@ class KillRounds {
     const urls = await this.#start();
     await this.#addKeys(urls[0] as string);
     const keys = [...this.#keys.slice(0, 3), ...this.#keys.slice(3).slice(-smallQuotas)];
-    const load = startLoad({ urls, keys, random: this.#random, observed: this.observed });
+    const continues = () => this.#hasWorkers && this.#services.size > 0;
+    const load = startLoad({ urls, keys, random: this.#random, observed: this.observed, continues });
     await load.more(1 + Math.floor(this.#random() * maxResponses));
     await delay(this.#random() * maxDelayMs); // Also between two responses.
-    await this.#killSome();
+    await (this.#hasWorkers && this.#random() < 0.7 ? this.#killWorkers() : this.#killSome());
     if (this.#services.size > 0) await load.more(Math.floor((this.#random() * maxResponses) / 2));
     await load.stop();
     await this.#checkLog();
@@ -135,6 +141,18 @@ class KillRounds {
     const killed = running.filter((_, index) => index === certain || this.#random() < 0.3);
     for (const [instance] of killed) this.#services.delete(instance);
     await Promise.all(killed.map(([, service]) => service.kill()));
+  }
+
+  /** Kills one worker of each service, or all of them at once. The services replace them. */
+  async #killWorkers(): Promise<void> {
+    for (const { pid } of this.#services.values()) {
+      const workers = workersOf(pid);
+      const certain = Math.floor(this.#random() * workers.length);
+      const areAllKilled = this.#random() < 0.4;
+      const killed = workers.filter((_, index) => areAllKilled || index === certain);
+      for (const worker of killed) process.kill(worker, "SIGKILL");
+      await gone(...killed);
+    }
   }
 
   async #checkLog(): Promise<void> {
