@@ -276,7 +276,8 @@ describe("The models of sherpa-onnx", () => {
   });
 
   it("are not started for a while after repeated failures", async () => {
-    const limited = await openModelEngine(packs.folder, { memoryBytes: 1024 });
+    // The process may have less than Node itself needs: a tiny model may fit into what Node leaves.
+    const limited = await openModelEngine(packs.folder, { memoryBytes: -64 * 1024 ** 2 });
     try {
       const failures: string[] = [];
       for (let round = 0; round < 4; round++) {
