@@ -44,7 +44,7 @@ describe("a service of several workers", () => {
     folder = await mkdtemp(join(tmpdir(), "voxledger-workers-"));
   });
   afterEach(async () => {
-    if (isRunning(service.pid)) await service.kill();
+    if (service !== undefined && isRunning(service.pid)) await service.kill();
     await rm(folder, { recursive: true });
   });
 

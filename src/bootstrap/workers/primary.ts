@@ -24,6 +24,9 @@ import { createJournalTakeOver } from "./take-over-journals.ts";
 
 const forgetEveryMs = 30_000;
 
+/** A worker has ended before it served, and has written why to standard error. */
+class Explained extends Error {}
+
 type WorkerPort = Port<CallsToWorker, CallsToPrimary>;
 
 /** A worker may take this long beyond the drain: the limits of its other steps. */
@@ -98,7 +101,8 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
       handlers,
     });
     void worker.exited.then(({ code, signal }) => {
-      serving.reject(new Error(`worker ${place} ended with ${signal ?? code}`));
+      const message = `worker ${place} ended with ${signal ?? code}`;
+      serving.reject(code === 1 ? new Explained(message) : new Error(message));
       helperJobs.end();
       slotJobs.end();
       shares.end();
@@ -122,7 +126,13 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
     const exits = await supervisor.close();
     if (exits.some(({ code }) => code !== 0)) process.exitCode = 1;
   });
-  await supervisor.start();
+  try {
+    await supervisor.start();
+  } catch (error) {
+    if (!(error instanceof Explained)) throw error;
+    process.exitCode = 1;
+    return;
+  }
   const running = resources.move();
   const hangUp = closeOnSignal(() => running.disposeAsync(), log, fatal.promise);
   process.on("SIGHUP", () => {
