@@ -7,8 +7,14 @@ import koffi from "koffi";
 import { createWaiter } from "../../src/async/scheduler/waiter.ts";
 import { type EncodedFormat, encodedFormats } from "../../src/domain/synthesis/formats.ts";
 import { wavHeader } from "../../src/domain/synthesis/wav-header.ts";
+import { encodeAsProcess } from "../../src/subprocess/host/encoders/encoder-process.ts";
+import type { Encoding } from "../../src/subprocess/host/encoders/encoding.ts";
 import { encodeByFfmpeg } from "../../src/subprocess/host/encoders/like-ffmpeg.ts";
+import { createThreadAudios } from "../../src/subprocess/host/encoders/thread-audios.ts";
 import { createEncodingThreads } from "../../src/subprocess/host/encoders/threads.ts";
+import { Job } from "../../src/subprocess/host/job.ts";
+import { detectVersions } from "../../src/subprocess/host/versions.ts";
+import { windowBytes } from "../../src/subprocess/protocol.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../src/subprocess/tools.ts";
 import { collect } from "../support/collect.ts";
@@ -36,6 +42,8 @@ async function* wavOf(sampleRate: number, pcm: Buffer, chunk: number): AsyncIter
   const wav = Buffer.concat([wavHeader(sampleRate, 0xffff_ffff), pcm]);
   for (let at = 0; at < wav.length; at += chunk) yield wav.subarray(at, at + chunk);
 }
+
+const ffmpegVersion = async (): Promise<string> => (await detectVersions()).ffmpeg ?? "";
 
 async function* endless(): AsyncIterable<Buffer> {
   yield wavHeader(22_050, 0xffff_ffff);
@@ -223,6 +231,94 @@ describe("encoders that are libraries", () => {
     const before = process.memoryUsage().rss;
     for (let n = 0; n < 4; n++) await some();
     expect(process.memoryUsage().rss - before).to.be.below(48 * 1024 * 1024);
+  });
+});
+
+describe("an encoding by a library that is aborted while its client does not read", () => {
+  const pcm = tone(22_050, 88_200);
+  const spec = { type: "encoder", format: "pcm", sampleRate: 22_050, lowPriority: false } as const;
+  const limits = { deadlineMs: 60_000, maxOutputBytes: 2 ** 30 };
+
+  it("sends nothing to its thread after it has been closed, and fails with the reason", async () => {
+    const threads = createEncodingThreads({ ffmpegVersion: await ffmpegVersion(), folder: "" }, 1);
+    let late = 0;
+    for (let id = 0; id < 20; id++) {
+      const encoding = threads.open(spec);
+      let isClosed = false;
+      let running = 0;
+      let sent = 0;
+      const observed: typeof encoding = {
+        encode: async (samples, isLast) => {
+          if (isClosed) late++;
+          running++;
+          return await encoding.encode(samples, isLast).finally(() => running--);
+        },
+        close: () => {
+          isClosed = true;
+          encoding.close();
+        },
+      };
+      let failure: string | undefined;
+      const job = new Job(
+        id,
+        "The encoder",
+        encodeAsProcess(observed),
+        { ...spec, ...limits },
+        (response) => {
+          if (response.type === "output") sent += response.bytes.length;
+          if (response.type === "failed") failure = response.reason;
+        },
+      );
+      job.input(Buffer.concat([wavHeader(22_050, 0xffff_ffff), pcm]));
+      // The client takes nothing.
+      await until("the window is full", () => sent >= windowBytes && running === 0);
+      job.stop(new ToolFailed("abandoned", "The client left."));
+      await job.finished;
+      expect(failure).to.equal("abandoned");
+      expect(isClosed).to.equal(true);
+    }
+    expect(late).to.equal(0);
+  });
+
+  it("refuses further samples", async () => {
+    const threads = createEncodingThreads({ ffmpegVersion: await ffmpegVersion(), folder: "" }, 1);
+    const encoding = threads.open(spec);
+    await encoding.encode(pcm, false);
+    encoding.close();
+    const failure = await rejection(encoding.encode(pcm, false));
+    expect(failure).to.be.instanceOf(ToolFailed).with.property("reason", "killed");
+  });
+
+  it("is not opened again by a part that comes after its end", () => {
+    let opened = 0;
+    let closed = 0;
+    const open = (): Encoding => {
+      opened++;
+      return { encode: (bytes) => bytes, finish: () => Buffer.of(), close: () => void closed++ };
+    };
+    const audios = createThreadAudios(open);
+    const part = (audio: number, options: { isFirst?: boolean; isLast?: boolean }) =>
+      audios.encode({ ...spec, audio, pcm: new Uint8Array(2), isFirst: false, isLast: false, ...options });
+    for (let audio = 0; audio < 10; audio++) {
+      part(audio, { isFirst: true, isLast: audio % 2 === 0 });
+      audios.close(audio);
+      expect(() => part(audio, {})).to.throw("The audio has ended.");
+      audios.close(audio);
+    }
+    expect(opened).to.equal(10);
+    expect(closed).to.equal(10);
+  });
+
+  it("leaves other audios of the thread intact if its memory cannot be freed", () => {
+    const close = () => {
+      throw new Error("cannot be freed");
+    };
+    const audios = createThreadAudios(() => ({ encode: (bytes) => bytes, finish: () => Buffer.of(), close }));
+    const part = { ...spec, pcm: new Uint8Array(2), isFirst: true, isLast: false };
+    audios.encode({ ...part, audio: 1 });
+    audios.encode({ ...part, audio: 2 });
+    audios.close(1);
+    expect(audios.encode({ ...part, audio: 2, isFirst: false, isLast: true })).to.have.lengthOf(2);
   });
 });
 

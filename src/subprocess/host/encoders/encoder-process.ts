@@ -13,17 +13,24 @@ const partBytes = 32 * 1024;
 export const encodeAsProcess = (encoding: ThreadEncoding): ToolProcess => {
   const input = new PassThrough();
   input.on("error", () => undefined); // reported by the output
+  const stop = new AbortController();
   return {
     input,
-    output: encode(encoding, samplesOf(input)),
+    output: encode(encoding, samplesOf(input), stop.signal),
     kill: () => {
-      input.destroy(new ToolFailed("killed", "The encoder was stopped."));
+      const failure = new ToolFailed("killed", "The encoder was stopped.");
+      stop.abort(failure);
+      input.destroy(failure);
       encoding.close();
     },
   };
 };
 
-async function* encode(encoding: ThreadEncoding, pcm: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* encode(
+  encoding: ThreadEncoding,
+  pcm: AsyncIterable<Buffer>,
+  stopped: AbortSignal,
+): AsyncGenerator<Buffer> {
   let limit = firstPartBytes;
   try {
     for await (const samples of pcm) {
@@ -31,6 +38,7 @@ async function* encode(encoding: ThreadEncoding, pcm: AsyncIterable<Buffer>): As
       while (rest.length > 0) {
         const bytes = await encoding.encode(rest.subarray(0, limit), false);
         if (bytes.length > 0) yield bytes;
+        stopped.throwIfAborted();
         rest = rest.subarray(limit);
         limit = partBytes;
       }

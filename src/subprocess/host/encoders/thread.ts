@@ -2,10 +2,10 @@ import { readlinkSync } from "node:fs";
 import { basename } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { errorMessage } from "../../../domain/errors.ts";
-import type { EncodedFormat } from "../../../domain/synthesis/formats.ts";
 import { lowerPriority } from "../lower-priority.ts";
 import { openCodecs } from "./codecs.ts";
-import type { CodecOptions, Encoding } from "./encoding.ts";
+import type { CodecOptions } from "./encoding.ts";
+import { createThreadAudios, type EncodeRequest } from "./thread-audios.ts";
 
 /** A thread that encodes. It serves several audios, in the order of their parts. */
 
@@ -13,14 +13,6 @@ export interface ThreadOptions extends CodecOptions {
   readonly lowPriority: boolean;
 }
 
-/** The next part of an audio. There is one response to it. */
-export interface EncodeRequest {
-  readonly audio: number;
-  readonly format: EncodedFormat;
-  readonly sampleRate: number;
-  readonly pcm: Uint8Array<ArrayBuffer>;
-  readonly isLast: boolean;
-}
 /** An audio is no longer needed. There is no response. */
 export interface CloseRequest {
   readonly audio: number;
@@ -36,20 +28,7 @@ const { lowPriority, ...codecOptions } = workerData as ThreadOptions;
 // Linux sets the priority of a single thread by its id (setpriority(2)).
 if (lowPriority) lowerPriority(Number(basename(readlinkSync("/proc/thread-self"))));
 
-const open = openCodecs(codecOptions);
-const encodings = new Map<number, Encoding>();
-
-const close = (audio: number): void => {
-  encodings.get(audio)?.close();
-  encodings.delete(audio);
-};
-
-const encode = ({ audio, format, sampleRate, pcm, isLast }: EncodeRequest): Buffer => {
-  const encoding = encodings.get(audio) ?? open(format, sampleRate);
-  encodings.set(audio, encoding);
-  const bytes = encoding.encode(Buffer.from(pcm.buffer));
-  return isLast ? Buffer.concat([bytes, encoding.finish()]) : bytes;
-};
+const { encode, close } = createThreadAudios(openCodecs(codecOptions));
 
 const respond = (response: ThreadResponse, transfer: ArrayBuffer[] = []): void =>
   parentPort?.postMessage(response, transfer);
@@ -59,10 +38,8 @@ parentPort?.on("message", (request: ThreadRequest) => {
   if (request.pcm === undefined) return close(audio);
   try {
     const bytes = new Uint8Array(encode(request)); // of its own memory, which is handed over
-    if (request.isLast) close(audio);
     respond({ audio, bytes }, [bytes.buffer]);
   } catch (error) {
-    close(audio);
     respond({ audio, failure: errorMessage(error) });
   }
 });

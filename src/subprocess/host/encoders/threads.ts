@@ -4,7 +4,8 @@ import type { EncodedFormat } from "../../../domain/synthesis/formats.ts";
 import { compileCache } from "../../compile-cache.ts";
 import { ToolFailed } from "../../tools.ts";
 import type { CodecOptions } from "./encoding.ts";
-import type { EncodeRequest, ThreadOptions, ThreadRequest, ThreadResponse } from "./thread.ts";
+import type { ThreadOptions, ThreadRequest, ThreadResponse } from "./thread.ts";
+import type { EncodeRequest } from "./thread-audios.ts";
 
 export interface AudioSpec {
   readonly format: EncodedFormat;
@@ -17,7 +18,7 @@ export interface AudioSpec {
 export interface ThreadEncoding {
   /**
    * Resolves with what is complete, or with nothing. One call at a time.
-   * @throws {ToolFailed}
+   * @throws {ToolFailed} also after `close`
    */
   encode(pcm: Buffer, isLast: boolean): Promise<Buffer>;
   /** Ends it, and the call that is running. */
@@ -94,10 +95,14 @@ const startThread = (options: ThreadOptions, onEnd: () => void): Thread => {
     load: () => open.size,
     open: (audio, spec) => {
       open.add(audio);
+      let isFirst = true;
       return {
         encode: async (samples, isLast) => {
+          if (!open.has(audio)) throw new ToolFailed("killed", "The encoder was stopped.");
           const pcm = new Uint8Array(samples); // of its own memory, which is handed over
-          const { bytes, failure } = await ask({ ...spec, audio, pcm, isLast });
+          const response = ask({ ...spec, audio, pcm, isFirst, isLast });
+          isFirst = false;
+          const { bytes, failure } = await response;
           if (failure !== undefined) throw new ToolFailed("exit", `The encoder failed: ${failure}`);
           return Buffer.from(bytes.buffer);
         },
