@@ -103,9 +103,7 @@ export const composeService = async (
     onStart: telemetry.started,
     ...(shared.openSharedResource && { openShared: shared.openSharedResource }),
   });
-  const host = openSpeechTools(settings, scheduler, { log, superviseHelper });
-  // If what follows fails: else it is closed before the audio store is.
-  resources.defer(() => host.then(({ close }) => close(), ignore));
+  const host = openSpeechTools(settings, scheduler, { log, resources, superviseHelper });
 
   // The log, its views and the admin services, and the keys that the log must know.
   const masterKeys = await obtainMasterKeys(settings);
@@ -200,8 +198,6 @@ export const composeService = async (
 const loadRest = async (): Promise<void> => {
   for (const load of [loadBodyParser, loadBottleneck]) await load();
 };
-
-const ignore = (): void => {};
 
 /**
  * Every instance forgets what an operator deletes on any of them, and stops when a later version

@@ -18,7 +18,7 @@ const dead = new ToolFailed("helper", "The process that runs the speech tools ha
 export type Ready = Extract<Response, { type: "ready" }>;
 
 /** Resolves when the process is ready. @throws {ToolFailed} it does not start, or not in time */
-export const startHostProcess = async (options: ForkOptions): Promise<HostProcess> => {
+export const startHostProcess = async (options: ForkOptions, signal: AbortSignal): Promise<HostProcess> => {
   const child = forkHost(options);
   const { promise, resolve, reject } = Promise.withResolvers<Ready>();
   const fail = () => {
@@ -31,8 +31,13 @@ export const startHostProcess = async (options: ForkOptions): Promise<HostProces
     child.kill("SIGKILL");
   };
   child.once("message", receive).once("exit", fail).once("error", fail);
-  const tooLate = setTimeout(() => child.kill("SIGKILL"), startDeadlines.totalMs);
-  const report = await promise.finally(() => clearTimeout(tooLate));
+  const kill = (): void => void child.kill("SIGKILL");
+  signal.addEventListener("abort", kill, { once: true });
+  const tooLate = setTimeout(kill, startDeadlines.totalMs);
+  const report = await promise.finally(() => {
+    clearTimeout(tooLate);
+    signal.removeEventListener("abort", kill);
+  });
   child.off("exit", fail).off("error", fail);
   return new HostProcess(channelTo(child), report);
 };

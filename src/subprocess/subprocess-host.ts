@@ -132,6 +132,8 @@ export interface SubprocessHostOptions {
    * jobs without waiting for their processes.
    */
   readonly superviseHelper?: typeof superviseHostProcess;
+  /** Ends the helper, also while it starts. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Shorter than the timeout of health checks. */
@@ -185,11 +187,13 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
     graceMs = 5000,
     warn = () => {},
     superviseHelper = superviseHostProcess,
+    signal,
   } = options;
   const { speakers = Math.min(concurrency, Math.max(2, availableParallelism())) } = options;
   const codecFolder = encodesByLibrary ? (options.codecFolder ?? "") : undefined;
   const { path = "/usr/local/bin:/usr/bin:/bin" } = options;
   const helper = superviseHelper({ path, encodersAhead, speakers, codecFolder }, warn);
+  signal?.addEventListener("abort", () => void helper.close(), { once: true });
   const { versions, espeak, encoderFallback } = (await helper.current()).report;
   if (encoderFallback !== undefined) warn(encoderFallback);
   const slots = new Slots(concurrency, options);

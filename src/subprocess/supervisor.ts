@@ -20,7 +20,7 @@ const deathNote = "The process that runs the speech tools has ended: the next us
 export const superviseHostProcess = (
   options: ForkOptions,
   warn: (sentence: string) => void,
-  startProcess: (options: ForkOptions) => Promise<HostProcess> = startHostProcess,
+  startProcess: (options: ForkOptions, signal: AbortSignal) => Promise<HostProcess> = startHostProcess,
 ) => {
   const closing = new AbortController();
   let starts = 0;
@@ -35,7 +35,7 @@ export const superviseHostProcess = (
     starts++;
     const born = performance.now();
     shortLives++;
-    const started = await startProcess(options);
+    const started = await startProcess(options, closing.signal);
     first ??= started.report;
     const change = changeSince(first, started.report);
     if (change !== undefined) {
@@ -68,6 +68,7 @@ export const superviseHostProcess = (
       pid: alive?.pid,
       encoderFallback: alive?.report.encoderFallback,
     }),
+    /** Kills a process that is starting. */
     close: async (): Promise<void> => {
       closing.abort();
       const last = await host?.catch(() => undefined);

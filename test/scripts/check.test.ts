@@ -6,7 +6,7 @@ describe("scripts/check", () => {
     this.timeout(900_000);
     const output = await new Promise<string>((resolve) =>
       execFile("scripts/check", { maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
-        resolve(error ? stdout + stderr : ""),
+        resolve(error ? `${stdout}${stderr}${error.message}` : ""),
       ),
     );
     expect(output).to.equal("");

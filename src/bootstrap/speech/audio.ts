@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import { credentials } from "../../../projections/credentials.ts";
 import type { NamingKey } from "../../application/accounts/naming-key.ts";
 import { createProviderClients } from "../../application/accounts/provider-clients.ts";
@@ -26,19 +25,33 @@ export type AudioParts = Awaited<ReturnType<typeof composeAudio>>;
 
 /**
  * Starts the process of the speech tools. It needs no other part of the service. `composeAudio`
- * reports its failure.
+ * reports its failure. `resources` end it if what follows fails; else it is closed before the audio
+ * store is.
  */
 export const openSpeechTools = (
   { synthesisConcurrency: concurrency }: Settings,
   scheduler: Scheduler,
-  { log, superviseHelper }: { log: Logger; superviseHelper?: typeof superviseHostProcess },
+  {
+    log,
+    resources,
+    superviseHelper,
+  }: Pick<Runtime, "log" | "resources"> & {
+    readonly superviseHelper?: typeof superviseHostProcess;
+  },
 ): Promise<SubprocessHost> => {
   const warn = (message: string) => log.warn(message);
+  const failed = new AbortController();
   const host = openSubprocessHost({
-    ...{ concurrency, scheduler, warn },
+    ...{ concurrency, scheduler, warn, signal: failed.signal },
     ...(superviseHelper && { superviseHelper }),
   });
-  host.catch(() => {});
+  resources.defer(async () => {
+    failed.abort();
+    await host.then(
+      ({ close }) => close(),
+      () => {},
+    );
+  });
   return host;
 };
 
