@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { WebSocket } from "ws";
@@ -49,8 +51,12 @@ describe("a service of several workers", () => {
   });
 
   /** One request on a connection of its own. */
-  const ask = (): Promise<Response> =>
-    synthesize(service.url, key, query, { headers: { Connection: "close" } });
+  const ask = async (): Promise<Response> => {
+    const url = `${service.url}/v2/text/synthesize?${new URLSearchParams(query)}`;
+    const asking = request(url, { headers: authorize(key), agent: false }).end();
+    const [response] = (await once(asking, "response")) as [IncomingMessage];
+    return new Response(await buffer(response), { status: response.statusCode ?? 0 });
+  };
   const logged = (message: string): number => service.log.filter((line) => line.includes(message)).length;
 
   it("shows what an operator changes on every worker, as soon as the change is acknowledged", async () => {

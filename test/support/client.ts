@@ -69,11 +69,14 @@ export const synthesizeByPost = (
     body: JSON.stringify(body),
   });
 
-/** Asks again while the service refuses for lack of capacity, as it may on a busy machine. */
+/** Asks again while a queue of the service is full, as it may be on a busy machine. */
 export const fetchWhenFree = async (url: string, init: RequestInit = {}): Promise<Response> => {
   for (const end = Date.now() + pollTimeoutMs; ; await delay(100)) {
     const response = await fetch(url, init);
     if (response.status !== 503 || Date.now() > end) return response;
+    // Other failures, such as those of an encoder, must not be hidden.
+    const { message } = await errorOf(response.clone());
+    if (!message.startsWith("Too many ") && !message.startsWith("The audio was not ready")) return response;
     await response.body?.cancel();
   }
 };
