@@ -1,5 +1,5 @@
 import { type EncodedFormat, formats } from "../../../domain/synthesis/formats.ts";
-import { type CodecOptions, type Encoding, libraryOf } from "./encoding.ts";
+import { type CodecLibrary, type CodecOptions, type Encoding, libraryOf } from "./encoding.ts";
 import { openLame } from "./lame.ts";
 import { openLibav } from "./libav.ts";
 import { startLibav } from "./libav-encoding.ts";
@@ -18,3 +18,23 @@ export const openCodecs = ({ ffmpegVersion, folder }: CodecOptions) => {
     return startLibav(libav, formats[format].encoder, sampleRate);
   };
 };
+
+/**
+ * Loads libraries in this process, once each, and returns whether they can be used. The dynamic
+ * loader finds a loaded library by its name and does not open its file again: the threads call what
+ * is loaded here.
+ */
+export const createLibraryLoader = ({ ffmpegVersion, folder }: CodecOptions) => {
+  const loaders = { lame: () => openLame(folder), libav: () => openLibav(ffmpegVersion, folder) };
+  return (library: CodecLibrary): boolean => {
+    try {
+      loaded[library] ??= loaders[library]();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+};
+
+/** What keeps the libraries loaded. */
+const loaded: Partial<Record<CodecLibrary, unknown>> = {};

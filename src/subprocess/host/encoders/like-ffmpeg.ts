@@ -6,6 +6,7 @@ import { type EncodedFormat, encodedFormats, formats } from "../../../domain/syn
 import { unknownSize, wavHeader } from "../../../domain/synthesis/wav-header.ts";
 import { compileCache } from "../../compile-cache.ts";
 import { startDeadlines } from "../../start-deadlines.ts";
+import { createLibraryLoader } from "./codecs.ts";
 import { type CodecLibrary, type CodecOptions, libraryOf } from "./encoding.ts";
 import { inputArguments, outputArguments } from "./ffmpeg.ts";
 import { noise, noiseRate } from "./noise.ts";
@@ -13,6 +14,8 @@ import { noise, noiseRate } from "./noise.ts";
 /** What libraries encode with the bytes of the program ffmpeg. */
 export interface CheckedCodecs {
   encode(format: EncodedFormat, sampleRate: number): boolean;
+  /** True if they encode at least one format. */
+  readonly encodeSome: boolean;
   /** Sentences that say what they do not encode, and why. Undefined: they encode all formats. */
   readonly fallback: string | undefined;
 }
@@ -34,17 +37,24 @@ const libraryNames: Readonly<Record<CodecLibrary, string>> = {
 
 /**
  * Compares the libraries with this ffmpeg, which may have been built with others: the names of
- * audio contain only its version. Never rejects.
+ * audio contain only its version. Loads those that encode alike: a later upgrade of their packages
+ * does not change what this process calls. Never rejects.
  */
 export const compareWithFfmpeg = async (options: CodecOptions): Promise<CheckedCodecs> => {
   const [ours, theirs] = await Promise.all([probe(options), checksumsOfFfmpeg()]);
+  const isLoaded = createLibraryLoader(options);
   const same = compared.filter(
-    (format) => theirs.has(format) && ours.checksums.get(format) === theirs.get(format),
+    (format) =>
+      theirs.has(format) &&
+      ours.checksums.get(format) === theirs.get(format) &&
+      isLoaded(libraryOf(format, noiseRate)),
   );
   const kinds = new Set(same.map((format) => kindOf(format)));
   const reasonOf = (format: EncodedFormat): string => {
     if (!theirs.has(format)) return "could not be compared with ffmpeg";
-    return ours.checksums.has(format) ? "gave other bytes than ffmpeg" : ours.failure;
+    const checksum = ours.checksums.get(format);
+    if (checksum === undefined) return ours.failure;
+    return checksum === theirs.get(format) ? "cannot be loaded" : "gave other bytes than ffmpeg";
   };
   const failed = Object.groupBy(
     compared.filter((format) => !same.includes(format)),
@@ -55,11 +65,12 @@ export const compareWithFfmpeg = async (options: CodecOptions): Promise<CheckedC
   );
   return {
     encode: (format, sampleRate) => kinds.has(kindOf(format, sampleRate)),
+    encodeSome: kinds.size > 0,
     fallback: sentences.length === 0 ? undefined : sentences.join(" "),
   };
 };
 
-export const noCodecs: CheckedCodecs = { encode: () => false, fallback: undefined };
+export const noCodecs: CheckedCodecs = { encode: () => false, encodeSome: false, fallback: undefined };
 
 interface Probe {
   /** Of the noise in the formats that could be encoded. */
@@ -92,28 +103,52 @@ const checksumsOfFfmpeg = async (): Promise<ReadonlyMap<EncodedFormat, number>> 
   return new Map([...encoded].map(([format, bytes]) => [format, crc32(bytes)]));
 };
 
-/** Encodes in several formats with one process. What it cannot encode is missing. */
+/**
+ * Encodes in several formats with one process, or with one per format if it fails: an encoder that
+ * is unknown to ffmpeg ends it before any output. What cannot be encoded is missing. Never rejects.
+ */
 export const encodeByFfmpeg = async (
   targets: readonly EncodedFormat[],
   sampleRate: number,
   pcm: Buffer,
 ): Promise<ReadonlyMap<EncodedFormat, Buffer>> => {
+  const wav = Buffer.concat([wavHeader(sampleRate, unknownSize), pcm]);
+  const together = await runFfmpeg(targets, wav);
+  if (!together.hasFailed || targets.length === 1) return together.encoded;
+  const alone = await Promise.all(targets.map((format) => runFfmpeg([format], wav)));
+  return new Map(alone.flatMap(({ encoded }) => [...encoded]));
+};
+
+interface FfmpegRun {
+  readonly encoded: ReadonlyMap<EncodedFormat, Buffer>;
+  /** True if it has ended with an error. False if it did not start, or was killed. */
+  readonly hasFailed: boolean;
+}
+
+const runFfmpeg = async (targets: readonly EncodedFormat[], wav: Buffer): Promise<FfmpegRun> => {
   const outputs = targets.map((format, index) => ({ format, fd: 3 + index }));
   const args = outputs.flatMap(({ format, fd }) => ["-map", "0:a", ...outputArguments(format), `pipe:${fd}`]);
-  const child = spawn("ffmpeg", [...inputArguments, "-i", "pipe:0", ...args], {
-    stdio: ["pipe", "ignore", "ignore", ...outputs.map(() => "pipe" as const)],
-    timeout: startDeadlines.codecProbeMs,
-    killSignal: "SIGKILL",
-  });
-  child.on("error", () => undefined); // its outputs are empty
-  child.stdin?.on("error", () => undefined);
-  child.stdin?.end(Buffer.concat([wavHeader(sampleRate, unknownSize), pcm]));
-  const encoded = await Promise.all(
-    outputs.map(async ({ format, fd }) => {
-      const output = child.stdio[fd] as NodeJS.ReadableStream | null | undefined;
+  try {
+    const child = spawn("ffmpeg", [...inputArguments, "-i", "pipe:0", ...args], {
+      stdio: ["pipe", "ignore", "ignore", ...outputs.map(() => "pipe" as const)],
+      timeout: startDeadlines.codecProbeMs,
+      killSignal: "SIGKILL",
+    });
+    const exited = new Promise<number | null>((resolve) => {
+      child.once("exit", resolve).on("error", () => resolve(null));
+    });
+    child.stdin?.on("error", () => undefined);
+    child.stdin?.end(wav);
+    const read = async ({ format, fd }: (typeof outputs)[number]) => {
+      // Without free file descriptors the process has no streams.
+      const output = child.stdio?.[fd] as NodeJS.ReadableStream | null | undefined;
       const bytes = output ? await buffer(output).catch(() => Buffer.alloc(0)) : Buffer.alloc(0);
       return [format, bytes] as const;
-    }),
-  );
-  return new Map(encoded.filter(([, bytes]) => bytes.length > 0));
+    };
+    const [code, ...encoded] = await Promise.all([exited, ...outputs.map(read)]);
+    if (code !== 0) return { encoded: new Map(), hasFailed: code !== null };
+    return { encoded: new Map(encoded.filter(([, bytes]) => bytes.length > 0)), hasFailed: false };
+  } catch {
+    return { encoded: new Map(), hasFailed: false }; // `spawn` throws for a lack of memory
+  }
 };
