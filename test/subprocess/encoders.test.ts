@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { availableParallelism, getPriority } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import koffi from "koffi";
 import { createWaiter } from "../../src/async/scheduler/waiter.ts";
@@ -19,6 +21,8 @@ import { openSubprocessHost, type SubprocessHost } from "../../src/subprocess/su
 import { ToolFailed } from "../../src/subprocess/tools.ts";
 import { collect } from "../support/collect.ts";
 import { duringSuite } from "../support/during.ts";
+import { placeFakeTools } from "../support/fake-tools.ts";
+import { createManualTime } from "../support/manual-time.ts";
 import { childrenOf, until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
 import { temporaryFolder } from "../support/service.ts";
@@ -206,7 +210,7 @@ describe("encoders that are libraries", () => {
   });
 
   it("fail alone when a library refuses their parameters", async () => {
-    const threads = createEncodingThreads({ ffmpegVersion: "0.1", folder: "" }, 1);
+    const threads = createEncodingThreads({ ffmpegVersion: "0.1", folder: "" }, { most: 1 });
     const failing = threads.open({ format: "aac", sampleRate: 22_050, lowPriority: false });
     const failure = await rejection(failing.encode(tone(22_050, 1000), true));
     expect(failure).to.be.instanceOf(ToolFailed).with.property("reason", "exit");
@@ -217,7 +221,10 @@ describe("encoders that are libraries", () => {
   });
 
   it("take no more memory after hundreds of audios, whether complete or aborted", async () => {
-    const threads = createEncodingThreads({ ffmpegVersion: library.versions.ffmpeg ?? "", folder: "" }, 1);
+    const threads = createEncodingThreads(
+      { ffmpegVersion: library.versions.ffmpeg ?? "", folder: "" },
+      { most: 1 },
+    );
     const pcm = tone(22_050, 4000);
     const some = async (): Promise<void> => {
       for (let n = 0; n < 300; n++) {
@@ -240,7 +247,7 @@ describe("an encoding by a library that is aborted while its client does not rea
   const limits = { deadlineMs: 60_000, maxOutputBytes: 2 ** 30 };
 
   it("sends nothing to its thread after it has been closed, and fails with the reason", async () => {
-    const threads = createEncodingThreads({ ffmpegVersion: await ffmpegVersion(), folder: "" }, 1);
+    const threads = createEncodingThreads({ ffmpegVersion: await ffmpegVersion(), folder: "" }, { most: 1 });
     let late = 0;
     for (let id = 0; id < 20; id++) {
       const encoding = threads.open(spec);
@@ -281,7 +288,7 @@ describe("an encoding by a library that is aborted while its client does not rea
   });
 
   it("refuses further samples", async () => {
-    const threads = createEncodingThreads({ ffmpegVersion: await ffmpegVersion(), folder: "" }, 1);
+    const threads = createEncodingThreads({ ffmpegVersion: await ffmpegVersion(), folder: "" }, { most: 1 });
     const encoding = threads.open(spec);
     await encoding.encode(pcm, false);
     encoding.close();
@@ -319,6 +326,186 @@ describe("an encoding by a library that is aborted while its client does not rea
     audios.encode({ ...part, audio: 2 });
     audios.close(1);
     expect(audios.encode({ ...part, audio: 2, isFirst: false, isLast: true })).to.have.lengthOf(2);
+  });
+});
+
+describe("threads that encode", () => {
+  const codecs = { ffmpegVersion: "", folder: "" };
+  const spec = { format: "mp3", sampleRate: 22_050, lowPriority: false } as const;
+  const pcm = tone(22_050, 100);
+  const program = (onMessage: string): URL => {
+    const source = `import { parentPort } from "node:worker_threads";
+      parentPort.on("message", ({ audio, pcm }) => { if (pcm) { ${onMessage} } });`;
+    return new URL(`data:text/javascript,${encodeURIComponent(source)}`);
+  };
+  const respond = "parentPort.postMessage({ audio, bytes: pcm })";
+
+  it("get no further audio while they are stuck in a library", async () => {
+    /** It never responds to the first audio, and to others with whether it is stuck. */
+    const stuckAtFirst = program(
+      `globalThis.isStuck ||= audio === 0;
+      if (audio > 0) parentPort.postMessage({ audio, bytes: Uint8Array.of(isStuck) })`,
+    );
+    const threads = createEncodingThreads(codecs, { most: 2, program: stuckAtFirst });
+    const stuck = threads.open(spec);
+    const failure = rejection(stuck.encode(pcm, false));
+    stuck.close();
+    expect(await failure).to.be.instanceOf(ToolFailed);
+    expect(threads.isEncoding()).to.equal(true);
+    for (let n = 0; n < 3; n++) {
+      const audio = threads.open(spec);
+      expect(await audio.encode(pcm, true)).to.deep.equal(Buffer.of(0));
+      audio.close();
+    }
+  });
+
+  it("are reported 15 seconds after the end of an audio to which they have not responded", async () => {
+    const time = createManualTime();
+    let reports = 0;
+    const onStuck = () => void reports++;
+    const threads = createEncodingThreads(codecs, { most: 1, program: program(""), onStuck, time });
+    const audio = threads.open(spec);
+    const failure = rejection(audio.encode(pcm, false));
+    time.advance(60_000); // its deadline is that of its job
+    expect(reports).to.equal(0);
+    audio.close();
+    await failure;
+    time.advance(14_999);
+    expect(reports).to.equal(0);
+    time.advance(1);
+    expect(reports).to.equal(1);
+  });
+
+  it("are not reported if they respond to the last part of an audio that was closed", async () => {
+    const time = createManualTime();
+    const onStuck = () => expect.fail("the thread is not stuck");
+    const threads = createEncodingThreads(codecs, { most: 1, program: program(respond), onStuck, time });
+    const audio = threads.open(spec);
+    const failure = rejection(audio.encode(pcm, false));
+    audio.close();
+    await failure;
+    await until("the thread has responded", () => !threads.isEncoding());
+    time.advance(60_000);
+    expect(time.waiting()).to.equal(0);
+  });
+
+  it("fail their audio with the cause, as interrupted, if they end by themselves", async () => {
+    const crash = program('throw new Error("out of luck")');
+    const threads = createEncodingThreads(codecs, { most: 1, program: crash });
+    const audio = threads.open(spec);
+    for (const isLast of [false, true]) {
+      const failure = await rejection(audio.encode(pcm, isLast));
+      expect(failure).to.be.instanceOf(ToolFailed).with.property("interrupted", true);
+      expect(failure).to.have.property("message", "The encoder's thread failed: out of luck");
+    }
+    audio.close();
+  });
+});
+
+describe("a helper that is killed while it encodes", () => {
+  it("fails the encoding as interrupted, and is replaced for the next one", async () => {
+    await using opened = new AsyncDisposableStack();
+    const host = await openSubprocessHost({ speakers: 0 });
+    opened.defer(host.close);
+    const job = { format: "mp3", sampleRate: 22_050 } as const;
+    const audio = host.encode({ ...job, input: endless() }, never)[Symbol.asyncIterator]();
+    await audio.next();
+    process.kill(host.stats().pid ?? 0, "SIGKILL");
+    const rest = async () => {
+      while (!(await audio.next()).done);
+    };
+    expect(await rejection(rest()))
+      .to.be.instanceOf(ToolFailed)
+      .with.property("interrupted", true);
+    const input = wavOf(22_050, tone(22_050, 5000), 4001);
+    expect(await collect(host.encode({ ...job, input }, never))).to.have.length.above(0);
+    expect(host.stats().restarts).to.equal(1);
+    expect(host.stats().encoderFallback).to.equal(undefined);
+  });
+});
+
+describe("an ffmpeg that differs from the libraries", () => {
+  const tools = duringSuite(async () => {
+    const placed = await placeFakeTools();
+    return { ...placed, close: placed.remove };
+  });
+  const usualPath = "/usr/local/bin:/usr/bin:/bin";
+  const openWith = async (script: string) => {
+    await tools.place("ffmpeg", `${script}\nPATH=${usualPath}\nexport PATH\nexec ffmpeg "$@"`);
+    return openSubprocessHost({ path: `${tools.directory}:${usualPath}`, encodersAhead: {}, speakers: 0 });
+  };
+  const threadsOf = async ({ stats }: SubprocessHost): Promise<string[]> => {
+    const { pid = 0 } = stats();
+    const tasks = await readdir(`/proc/${pid}/task`);
+    const names = tasks.map((id) => readFile(`/proc/${pid}/task/${id}/comm`, "utf8"));
+    return (await Promise.all(names)).map((name) => name.trim());
+  };
+  const isLoaded = async ({ stats }: SubprocessHost, name: string): Promise<boolean> =>
+    (await readFile(`/proc/${stats().pid ?? 0}/maps`, "utf8")).includes(name);
+
+  it("encodes alone what it does not know together with other formats", async () => {
+    const host = await openWith('case " $* " in *" libopus "*) exit 8;; esac');
+    const fallback =
+      "ffmpeg encodes opus, which is slower: ffmpeg's libraries could not be compared with ffmpeg.";
+    expect(host.stats().encoderFallback).to.equal(fallback);
+    await host.close();
+  });
+
+  it("encodes the formats in which it gives other bytes", async () => {
+    const host = await openWith(
+      'for arg; do shift; [ "$arg" = 7 ] && arg=5; set -- "$@" "$arg"; done # -compression_level',
+    );
+    const fallback = "ffmpeg encodes mp3, which is slower: LAME's library gave other bytes than ffmpeg.";
+    expect(host.stats().encoderFallback).to.equal(fallback);
+    expect(await isLoaded(host, "libmp3lame")).to.equal(true); // by ffmpeg's libraries
+    await host.close();
+  });
+
+  it("encodes all formats without a thread or a library if it fails in all", async () => {
+    const host = await openWith('[ "$1" = -version ] || exit 1');
+    expect(host.stats().encoderFallback).to.contain("could not be compared with ffmpeg");
+    expect(await threadsOf(host)).not.to.include("encoder-short");
+    expect(await isLoaded(host, "libavcodec")).to.equal(false);
+    await host.close();
+  });
+
+  it("has libraries that are loaded when the helper is ready, before an upgrade can replace them", async () => {
+    const host = await openWith("");
+    expect(host.stats().encoderFallback).to.equal(undefined);
+    for (const name of ["libmp3lame", "libavcodec", "libavformat", "libswresample"])
+      expect(await isLoaded(host, name), name).to.equal(true);
+    await host.close();
+  });
+});
+
+describe("the comparison with ffmpeg", () => {
+  it("finds nothing, and does not reject, if no process can be started", async () => {
+    const { PATH } = process.env;
+    process.env.PATH = "/nonexistent";
+    try {
+      expect(await encodeByFfmpeg(["mp3", "flac"], 22_050, tone(22_050, 1000))).to.have.property("size", 0);
+    } finally {
+      process.env.PATH = PATH;
+    }
+    for (const failure of ["EMFILE", "ENOMEM"]) {
+      const script = `
+        import { syncBuiltinESMExports } from "node:module";
+        import childProcess from "node:child_process";
+        import { EventEmitter } from "node:events";
+        childProcess.spawn = () => {
+          if (process.argv[1] === "ENOMEM") throw new Error("spawn ENOMEM");
+          const child = new EventEmitter();
+          setImmediate(() => child.emit("error", new Error("spawn EMFILE")));
+          return child;
+        };
+        syncBuiltinESMExports();
+        const { encodeByFfmpeg } = await import(process.argv[2]);
+        console.log((await encodeByFfmpeg(["mp3"], 8000, Buffer.alloc(100))).size);`;
+      const module = new URL("../../src/subprocess/host/encoders/like-ffmpeg.ts", import.meta.url).href;
+      const args = ["--input-type=module", "--eval", script, failure, module];
+      const { stdout } = await promisify(execFile)(process.execPath, args);
+      expect(stdout).to.equal("0\n");
+    }
   });
 });
 

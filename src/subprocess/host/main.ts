@@ -42,6 +42,7 @@ delete process.env.NODE_COMPILE_CACHE;
 
 const jobs = new Map<number, Job>();
 let encoders: EncoderPool | undefined;
+let threads: ReturnType<typeof createEncodingThreads> | undefined;
 let speakers: SpeakerPool | undefined;
 const models = createModelPool();
 
@@ -51,6 +52,7 @@ process.on("disconnect", () => {
   speakers?.kill();
   models.kill();
   for (const job of jobs.values()) job.stop(new ToolFailed("abandoned", "The service has ended."));
+  if (threads?.isEncoding()) endNow(); // `exit` waits for the thread, which may be stuck
   process.exit();
 });
 
@@ -67,12 +69,17 @@ const codecs =
 const codecsCompared = codecs && compareWithFfmpeg(codecs);
 const speakersOpened = openSpeakers(versions["espeak-ng"]).catch(failStart);
 const libraries = (await codecsCompared) ?? noCodecs;
-const threads = codecs && createEncodingThreads(codecs);
+if (codecs && libraries.encodeSome) threads = createEncodingThreads(codecs, { onStuck: endNow });
 threads?.prepare(false);
 const pool = startEncoderPool(versions.ffmpeg === undefined ? {} : encodersAhead);
 encoders = pool;
 
 speakers = await speakersOpened;
+
+/** Ends this process even if a thread is stuck in a library. The service starts another one. */
+function endNow(): void {
+  process.kill(process.pid, "SIGKILL");
+}
 
 function failStart(error: unknown): Promise<never> {
   send({ type: "notStarted", message: errorMessage(error) });

@@ -25,13 +25,21 @@ export type ThreadResponse =
   | { readonly audio: number; readonly bytes?: undefined; readonly failure: string };
 
 const { lowPriority, ...codecOptions } = workerData as ThreadOptions;
-// Linux sets the priority of a single thread by its id (setpriority(2)).
-if (lowPriority) lowerPriority(Number(basename(readlinkSync("/proc/thread-self"))));
+if (lowPriority) lowerPriority(threadId());
 
 const { encode, close } = createThreadAudios(openCodecs(codecOptions));
 
 const respond = (response: ThreadResponse, transfer: ArrayBuffer[] = []): void =>
   parentPort?.postMessage(response, transfer);
+
+/** Linux sets the priority of a single thread by its id (setpriority(2)). */
+function threadId(): number | undefined {
+  try {
+    return Number(basename(readlinkSync("/proc/thread-self")));
+  } catch {
+    return undefined; // /proc is not mounted
+  }
+}
 
 parentPort?.on("message", (request: ThreadRequest) => {
   const { audio } = request;

@@ -1,8 +1,11 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
+import { backgroundTime, type Time } from "../../../async/time.ts";
+import { errorMessage } from "../../../domain/errors.ts";
 import type { EncodedFormat } from "../../../domain/synthesis/formats.ts";
 import { compileCache } from "../../compile-cache.ts";
 import { ToolFailed } from "../../tools.ts";
+import { exitFailure } from "../exit-failure.ts";
 import type { CodecOptions } from "./encoding.ts";
 import type { ThreadOptions, ThreadRequest, ThreadResponse } from "./thread.ts";
 import type { EncodeRequest } from "./thread-audios.ts";
@@ -26,16 +29,36 @@ export interface ThreadEncoding {
 }
 
 /**
+ * A part of an audio takes milliseconds, and a second of a busy machine. A thread that does not
+ * respond for this long after the end of the audio is stuck in a library.
+ */
+const stuckMs = 15_000;
+
+interface ThreadsOptions {
+  /** The most threads of a kind. Default: the number of cores. */
+  readonly most?: number;
+  /**
+   * Called when a thread is stuck. `Worker.terminate` does not interrupt native code, and the
+   * process cannot exit before the thread does: only a signal ends it.
+   */
+  readonly onStuck?: () => void;
+  readonly time?: Time;
+  /** The program of a thread. */
+  readonly program?: URL;
+}
+
+/**
  * Threads that encode with libraries: for short responses and for long ones as many as there are
  * cores, each started when all of its kind are in use.
  */
-export const createEncodingThreads = (codecs: CodecOptions, most = availableParallelism()) => {
+export const createEncodingThreads = (codecs: CodecOptions, options: ThreadsOptions = {}) => {
+  const { most = availableParallelism() } = options;
   const kinds = { short: new Set<Thread>(), long: new Set<Thread>() };
   let audios = 0;
   const kindOf = (lowPriority: boolean) => (lowPriority ? kinds.long : kinds.short);
   const start = (lowPriority: boolean): Thread => {
     const threads = kindOf(lowPriority);
-    const thread = startThread({ ...codecs, lowPriority }, () => threads.delete(thread));
+    const thread = startThread({ ...codecs, lowPriority }, options, () => threads.delete(thread));
     threads.add(thread);
     return thread;
   };
@@ -52,69 +75,95 @@ export const createEncodingThreads = (codecs: CodecOptions, most = availablePara
       const thread = isFree ? least : start(lowPriority);
       return thread.open(audios++, spec);
     },
+    /** True while a thread may be in a call of a library, which delays the exit of the process. */
+    isEncoding: (): boolean => [...kinds.short, ...kinds.long].some((thread) => thread.isEncoding()),
   };
 };
 
 interface Thread {
-  /** How many audios it encodes now. */
+  /** The number of audios that it encodes now, or has not stopped encoding. */
   load(): number;
+  isEncoding(): boolean;
   open(audio: number, spec: Pick<AudioSpec, "format" | "sampleRate">): ThreadEncoding;
 }
 
-const startThread = (options: ThreadOptions, onEnd: () => void): Thread => {
-  const worker = new Worker(new URL("./thread.ts", import.meta.url), {
-    name: options.lowPriority ? "encoder-long" : "encoder-short",
-    workerData: options,
+const startThread = (
+  threadOptions: ThreadOptions,
+  { onStuck, time = backgroundTime, program = new URL("./thread.ts", import.meta.url) }: ThreadsOptions,
+  onEnd: () => void,
+): Thread => {
+  const worker = new Worker(program, {
+    name: threadOptions.lowPriority ? "encoder-long" : "encoder-short",
+    workerData: threadOptions,
     env: { ...process.env, ...compileCache() },
     resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 },
   });
   worker.unref();
-  const waiting = new Map<number, (response: ThreadResponse) => void>();
+  const waiting = new Map<number, PromiseWithResolvers<Buffer>>();
   const open = new Set<number>();
-  let hasEnded = false;
-  const ask = (request: EncodeRequest): Promise<ThreadResponse> =>
-    new Promise((resolve) => {
-      if (hasEnded) return resolve(endOf(request.audio));
-      waiting.set(request.audio, resolve);
-      worker.postMessage(request satisfies ThreadRequest, [request.pcm.buffer]);
-    });
-  const respond = (response: ThreadResponse): void => {
-    const resolve = waiting.get(response.audio);
-    waiting.delete(response.audio);
-    resolve?.(response);
-  };
-  worker.on("message", respond);
-  worker.on("error", () => undefined); // it ends
+  /** Closed audios to whose last part there is no response yet, and what ends the wait for it. */
+  const late = new Map<number, () => void>();
+  let ended: ToolFailed | undefined;
+  let cause = "It has exited.";
+
+  worker.on("message", ({ audio, bytes, failure }: ThreadResponse) => {
+    late.get(audio)?.();
+    late.delete(audio);
+    const call = waiting.get(audio);
+    waiting.delete(audio);
+    if (failure === undefined) call?.resolve(Buffer.from(bytes.buffer));
+    else call?.reject(new ToolFailed("exit", `The encoder failed: ${failure}`));
+  });
+  worker.on("error", (error) => {
+    cause = errorMessage(error);
+  });
   worker.on("exit", () => {
-    hasEnded = true;
+    const { message } = exitFailure("The encoder's thread", cause);
+    ended = new ToolFailed("killed", message); // no fault of the audio: it may be restarted
     onEnd();
-    for (const audio of waiting.keys()) respond(endOf(audio));
+    for (const stopWaiting of late.values()) stopWaiting();
+    for (const call of waiting.values()) call.reject(ended);
   });
 
-  const thread: Thread = {
-    load: () => open.size,
+  const ask = (request: EncodeRequest): Promise<Buffer> => {
+    if (ended) throw ended;
+    const call = Promise.withResolvers<Buffer>();
+    waiting.set(request.audio, call);
+    worker.postMessage(request satisfies ThreadRequest, [request.pcm.buffer]);
+    return call.promise;
+  };
+  const close = (audio: number): void => {
+    if (!open.delete(audio)) return;
+    const call = waiting.get(audio);
+    waiting.delete(audio);
+    call?.reject(stopped);
+    if (ended) return;
+    if (call)
+      late.set(
+        audio,
+        time.after(stuckMs, () => onStuck?.()),
+      );
+    worker.postMessage({ audio } satisfies ThreadRequest);
+  };
+
+  return {
+    load: () => open.size + late.size,
+    isEncoding: () => waiting.size + late.size > 0,
     open: (audio, spec) => {
       open.add(audio);
       let isFirst = true;
       return {
         encode: async (samples, isLast) => {
-          if (!open.has(audio)) throw new ToolFailed("killed", "The encoder was stopped.");
+          if (!open.has(audio)) throw stopped;
           const pcm = new Uint8Array(samples); // of its own memory, which is handed over
-          const response = ask({ ...spec, audio, pcm, isFirst, isLast });
+          const bytes = ask({ ...spec, audio, pcm, isFirst, isLast });
           isFirst = false;
-          const { bytes, failure } = await response;
-          if (failure !== undefined) throw new ToolFailed("exit", `The encoder failed: ${failure}`);
-          return Buffer.from(bytes.buffer);
+          return bytes;
         },
-        close: () => {
-          if (!open.delete(audio)) return;
-          respond(endOf(audio));
-          worker.postMessage({ audio } satisfies ThreadRequest);
-        },
+        close: () => close(audio),
       };
     },
   };
-  return thread;
 };
 
-const endOf = (audio: number): ThreadResponse => ({ audio, failure: "It was stopped." });
+const stopped = new ToolFailed("killed", "The encoder was stopped.");
