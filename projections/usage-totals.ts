@@ -97,7 +97,7 @@ const dayOf = ({ days }: UsageTotals, at: string): DayTotals => {
   if (known) return known;
   const totals = emptyDay();
   days[day] = totals;
-  removeFirst(days, daysKept);
+  keepLatest(days, daysKept);
   return totals;
 };
 
@@ -107,12 +107,12 @@ const monthTotalsOf = ({ months }: UsageTotals, at: string): Record<string, Coun
   if (known) return known;
   const totals = {};
   months[month] = totals;
-  removeFirst(months, monthsKept);
+  keepLatest(months, monthsKept);
   return totals;
 };
 
-/** Keeps the last names in the order of the calendar. */
-const removeFirst = (byTime: Record<string, unknown>, kept: number): void => {
+/** Keeps the latest days or months. */
+const keepLatest = (byTime: Record<string, unknown>, kept: number): void => {
   for (const name of Object.keys(byTime).sort().slice(0, -kept)) delete byTime[name];
 };
 

@@ -14,7 +14,7 @@ export interface InstalledProjection {
 }
 
 interface PollOptions {
-  /** How often to poll for their state, and the interval in milliseconds. */
+  /** The maximum number of polls for a projection's state, and the interval between them. */
   readonly attempts: number;
   readonly intervalMs: number;
 }
@@ -64,7 +64,10 @@ const earlierVersions = ({ name, family }: UserProjection): string[] => {
   return Array.from({ length: version - 1 }, (_, index) => `${family}${index + 1}`);
 };
 
-/** The state once it runs, is stopped or has faulted, or after the last attempt. */
+/**
+ * Polls until the projection runs, is stopped or has faulted, or until the last attempt. Returns
+ * its last known state.
+ */
 const awaitSettled = (
   server: ProjectionServer,
   name: string,

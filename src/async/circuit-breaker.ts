@@ -49,7 +49,10 @@ export const createCircuitBreaker = <Failure>(options: CircuitBreakerOptions<Fai
   };
 
   return {
-    /** Begins a call. @throws `openError()` while the circuit is open */
+    /**
+     * Begins a call.
+     * @throws `openError()` while the circuit is open
+     */
     start: () => {
       const startedIn = opening;
       if (startedIn) {

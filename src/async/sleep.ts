@@ -1,6 +1,9 @@
 import { systemTime, type Time } from "./time.ts";
 
-/** Resolves after `ms` milliseconds. @throws the signal's reason as soon as it is aborted */
+/**
+ * Resolves after `ms` milliseconds.
+ * @throws the signal's reason as soon as it is aborted
+ */
 export const sleep = (ms: number, { time = systemTime, signal }: WaitOptions = {}): Promise<void> =>
   new Promise((resolve, reject) => {
     signal?.throwIfAborted();

@@ -122,7 +122,10 @@ const syncDirectory = async (path: string): Promise<void> => {
   await directory.sync();
 };
 
-/** The key under which audio is named. @throws {BadSetting} none of the master keys opens it */
+/**
+ * The key under which audio is named.
+ * @throws {BadSetting} none of the master keys opens it
+ */
 export const openNamingKey = async (
   handler: CommandHandler,
   cipher: CredentialsCipher,

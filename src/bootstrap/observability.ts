@@ -41,7 +41,10 @@ const loggedError = (error: unknown, causes: number): unknown => {
   };
 };
 
-/** Starts telemetry, or returns the disabled one without loading the SDK. @throws {BadSetting} */
+/**
+ * Starts telemetry, or returns the disabled one without loading the SDK.
+ * @throws {BadSetting}
+ */
 export const startTelemetry = async (
   settings: Settings,
   log: Logger,

@@ -11,9 +11,9 @@ import {
 } from "../engines/provider-http/ssrf-guard.ts";
 
 /**
- * Requests to servers that websites' credentials and webhooks name. With a log, the log receives
- * why a server cannot be reached, and the errors do not tell; without one (the command line), the
- * errors do.
+ * Opens the exchange with servers that the credentials and webhooks of websites name. If a log is
+ * given, it receives the reason why a server cannot be reached, and the errors do not contain it.
+ * Without a log (on the command line), the errors contain it.
  */
 export const openWebsitesExchange = (
   networks: AllowedNetworks,

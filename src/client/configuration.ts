@@ -38,7 +38,10 @@ export type Configuration = ReturnType<typeof resolveConfiguration>;
 /** Timers use 31-bit milliseconds; a longer one would fire at once. */
 const maxTimeout = 2 ** 31 - 1;
 
-/** The options with their defaults. @throws {TypeError} naming the invalid option */
+/**
+ * The options with their defaults.
+ * @throws {TypeError} naming the invalid option
+ */
 export const resolveConfiguration = (
   options: VoxledgerConfig,
   { scriptUrl, inPage }: { scriptUrl: string; inPage: boolean },

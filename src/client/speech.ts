@@ -58,7 +58,10 @@ interface RemainingParts {
 
 /** A call of `speak`. It starts at once. */
 export class Speech {
-  /** A rejection need not be handled. @throws {VoxledgerError} */
+  /**
+   * A rejection need not be handled.
+   * @throws {VoxledgerError}
+   */
   readonly finished: Promise<SpeechResult>;
   readonly #params: SpeakParams;
   readonly #context: SpeechContext;

@@ -12,15 +12,15 @@ export interface TextPart {
 }
 
 /**
- * The length in UTF-16 code units is long enough to sound coherent, and short enough to be
- * synthesized quickly.
+ * A part of this length (UTF-16 code units) is long enough to sound coherent, and short enough to
+ * be synthesized quickly.
  */
 const defaultMaxLength = 280;
 
 interface PartOptions {
   readonly lang?: string | undefined;
   readonly maxLength?: number;
-  /** Default: those of Unicode, which know no abbreviations. */
+  /** Default: Unicode's rules, which know no abbreviations. */
   readonly findSentences?: typeof sentencesOf | undefined;
 }
 
@@ -49,14 +49,14 @@ export const textParts = (
 };
 
 /**
- * The same rule as the service's: whitespace, a byte order mark, a prolog and comments may precede
- * `<speak`.
+ * Uses the same rule as the service: whitespace, a byte order mark, a prolog and comments may
+ * precede `<speak`.
  */
 export const isSsml = (text: string): boolean => /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s.test(text);
 
 /**
- * The parts of a text by the service's rules of sentences, which are loaded if it is long. A copy
- * of the library without them follows those of Unicode.
+ * Splits a text by the service's rules for sentences, which are loaded if the text is long. A copy
+ * of the library without these rules uses those of Unicode.
  */
 export const loadTextParts = async (text: string, lang: string | undefined): Promise<TextPart[]> => {
   if (text.length <= defaultMaxLength || isSsml(text)) return textParts(text, { lang });

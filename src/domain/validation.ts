@@ -4,7 +4,10 @@ import { Invalid, type Problem } from "./errors.ts";
 /** Maximum number of reported problems. */
 const maxProblems = 100;
 
-/** Parses a value. @throws {Invalid} with one problem per error, each with its path */
+/**
+ * Parses a value.
+ * @throws {Invalid} with one problem per error, each with its path
+ */
 export const parse = <T>(schema: z.ZodType<T>, value: unknown): T => {
   const result = schema.safeParse(value, { error: plainMessage });
   if (result.success) return result.data;

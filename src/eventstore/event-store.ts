@@ -116,7 +116,10 @@ export interface EventStore {
    * repeat with the same ids
    */
   append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult>;
-  /** Reads one stream. A stream that does not exist is empty. @throws {EventStoreUnavailable} */
+  /**
+   * Reads one stream. A stream that does not exist is empty.
+   * @throws {EventStoreUnavailable}
+   */
   readStream(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>;
   /**
    * The event at exactly this position; undefined if there is none, or it was trimmed.
@@ -138,7 +141,10 @@ export interface EventStore {
    * @throws {EventStoreUnavailable}
    */
   setRetention(stream: string, retention: Retention): Promise<void>;
-  /** Resolves if the store accepts appends. @throws {EventStoreUnavailable} */
+  /**
+   * Resolves if the store accepts appends.
+   * @throws {EventStoreUnavailable}
+   */
   ping(): Promise<void>;
   /**
    * Checks that the store's own structures agree, such as its indexes, as far as the driver can:

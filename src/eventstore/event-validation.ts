@@ -35,7 +35,10 @@ export const validateEventIds = (events: readonly NewEvent[]): string[] => {
   return ids;
 };
 
-/** The JSON of an event's data or metadata. @throws {TypeError} if it is not a plain JSON object */
+/**
+ * The JSON of an event's data or metadata.
+ * @throws {TypeError} if it is not a plain JSON object
+ */
 export const stringifyObject = (value: object): string => {
   const text = JSON.stringify(value);
   if (text?.startsWith("{")) return text;

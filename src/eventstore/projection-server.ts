@@ -6,7 +6,10 @@ export interface ProjectionServer {
    * @throws {EventStoreUnavailable}
    */
   find(name: string): Promise<ServerProjection | undefined>;
-  /** Creates a projection that starts at the log's beginning. @throws {EventStoreUnavailable} */
+  /**
+   * Creates a projection that starts at the log's beginning.
+   * @throws {EventStoreUnavailable}
+   */
   create(name: string, query: string): Promise<void>;
   /**
    * Replaces a projection's script. It continues from its position.
@@ -15,7 +18,10 @@ export interface ProjectionServer {
   update(name: string, query: string): Promise<void>;
   /** @throws {EventStoreUnavailable} */
   enable(name: string): Promise<void>;
-  /** Stops a projection, which keeps its position and state. @throws {EventStoreUnavailable} */
+  /**
+   * Stops a projection, which keeps its position and state.
+   * @throws {EventStoreUnavailable}
+   */
   disable(name: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -48,9 +48,9 @@ interface AppOptions extends MiddlewareOptions {
  * 4. If its audio is in memory, the ledger records it, which checks the quota, and it is sent.
  * 5. Otherwise the middleware runs, whose last step is the operation.
  *
- * A refusal by any step skips the others, except the middleware, which presents it. Nothing of the
- * request but its route and its caller decides whether it is admitted, so that callers without
- * credentials learn nothing of what is in memory.
+ * A refusal by any step skips the others, except the middleware, which presents it. Only its route
+ * and its caller decide whether a request is admitted, so that callers without credentials learn
+ * nothing of what is in memory.
  */
 export const createApp = ({ router, observer, ...options }: AppOptions): HandleRequest => {
   const runMiddleware = createRunner(middlewareOf(options), options.log);
@@ -112,7 +112,7 @@ const createRunner = (middleware: readonly Middleware[], log: Logger) => {
     return next();
   });
   for (const step of middleware) app.use(step);
-  // Errors after the headers are sent: the connection is already closed, so they are only logged.
+  // These errors come after the headers: the connection is already closed, so they are only logged.
   app.on("error", (error) => log.warn({ err: error }, "response aborted"));
   const run = app.callback();
   return (req: IncomingMessage, res: ServerResponse, state: RequestState): void => {

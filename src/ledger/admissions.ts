@@ -76,7 +76,11 @@ export class Admissions {
     this.#options.requireCorrectClock();
   }
 
-  /** Holds characters of a key with a quota. @throws {KeyIsSuspended} @throws {Unavailable} */
+  /**
+   * Holds characters of a key with a quota.
+   * @throws {KeyIsSuspended}
+   * @throws {Unavailable}
+   */
   async #hold(principal: ChargedKey, requestId: string, characters: number): Promise<Hold | undefined> {
     const { apiKey, plan } = principal;
     if (plan.monthlyCharacters === null || characters === 0) return undefined;

@@ -74,7 +74,10 @@ export interface OpenLedger {
   readonly ledger: Ledger;
   /** Entries of journals that are not durable yet. */
   readonly pendingEntries: () => number;
-  /** Takes over the journal of a process that is known to have ended. @throws {Unavailable} */
+  /**
+   * Takes over the journal of a process that is known to have ended.
+   * @throws {Unavailable}
+   */
   readonly recoverJournal: (journal: string) => Promise<void>;
   /** Resolves when everything recorded so far is durable. */
   drained(): Promise<void>;

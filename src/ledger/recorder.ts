@@ -109,7 +109,10 @@ export class Recorder {
     return partial && !undelivered && isKept && this.#options.recentCharges.isPaid(serving) ? 0 : characters;
   }
 
-  /** @throws {KeyIsSuspended} @throws {Unavailable} */
+  /**
+   * @throws {KeyIsSuspended}
+   * @throws {Unavailable}
+   */
   async #openOrReserve(
     session: Session | undefined,
     principal: ChargedKey,

@@ -1,10 +1,10 @@
 import { bytesPerSample, inWholeSamples } from "./whole-samples.ts";
 
-/** Which ends of a piece are faded. */
+/** The ends of a piece that are faded. */
 export interface FadeOptions {
   readonly fadeIn: boolean;
   readonly fadeOut: boolean;
-  /** Length of a fade, in samples. */
+  /** The length of a fade, in samples. */
   readonly samples: number;
 }
 
@@ -32,13 +32,13 @@ export async function* fade(pcm: AsyncIterable<Buffer>, options: FadeOptions): A
 const fadedIn = (pcm: Buffer, at: number, over: number): Buffer =>
   at >= over ? pcm : withGain(pcm, (sample) => (at + sample + 1) / (over + 1));
 
-/** Fades out; a shorter piece fades from its start. */
+/** Fades out the end. A piece that is shorter than the fade fades from its start. */
 const fadedOut = (pcm: Buffer, over: number): Buffer => {
   const count = pcm.length / bytesPerSample;
   return over === 0 ? pcm : withGain(pcm, (sample) => (count - sample) / (over + 1));
 };
 
-/** Copies: the source's buffers are not ours. */
+/** Copies the samples, because the buffers belong to the source. */
 const withGain = (pcm: Buffer, gain: (sample: number) => number): Buffer => {
   const copy = Buffer.from(pcm);
   for (let sample = 0; sample < copy.length / bytesPerSample; sample++) {

@@ -1,14 +1,14 @@
-/** s16le, mono. */
+/** Samples are s16le, mono. */
 export const bytesPerSample = 2;
 
 /**
- * The same samples in chunks of whole ones, none of them empty; half a sample at the end is
- * dropped.
+ * Yields the same samples in chunks that are not empty and contain only whole samples. Half a
+ * sample at the end is dropped.
  */
 export const inWholeSamples = (pcm: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> =>
   inFrames(pcm, bytesPerSample);
 
-/** The same for samples of several channels or another width. */
+/** Does the same for samples of several channels or another width. */
 export async function* inFrames(
   pcm: AsyncIterable<Buffer>,
   frameBytes: number,

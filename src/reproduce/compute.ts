@@ -12,7 +12,10 @@ export interface Audio {
   readonly samples: Int16Array<ArrayBuffer>;
 }
 
-/** Recomputes the audio of a recipe from its text. @throws if this page cannot */
+/**
+ * Recomputes the audio of a recipe from its text.
+ * @throws if this page cannot
+ */
 export const compute = async (text: string, { recipe }: AudioName, readFile: ReadFile): Promise<Audio> => {
   if (recipe.replacements !== undefined)
     throw new Error("The website's lexicons replace words of this text, and this page does not have them.");

@@ -70,11 +70,11 @@ interface Comparison {
 const compare = async ({ service, caller, request, ledgerName }: Comparison): Promise<Verdict> => {
   const named = await service.name(request);
   showName(named);
-  const isCharged = ledgerName === "" || (await digestOf(ledgerName)) === named.nameDigest;
+  const isSameName = ledgerName === "" || (await digestOf(ledgerName)) === named.nameDigest;
   if (ledgerName !== "") {
-    show("Name from the ledger", isCharged ? "the name of this audio" : "the name of other audio");
+    show("Name from the ledger", isSameName ? "the name of this audio" : "the name of other audio");
   }
-  if (!isCharged) return verdict("This is not what was charged under that name.", "different");
+  if (!isSameName) return verdict("This is not what was charged under that name.", "different");
   const name = named.name ?? (ledgerName || undefined);
   if (caller.role === "operator" && name !== undefined) await showLedgerEntry(service, name);
   if (!named.reproducible) {
@@ -112,9 +112,7 @@ const showLedgerEntry = async (service: Service, name: string): Promise<void> =>
   );
 };
 
-/**
- * Audio that is not stored, or whose name the key may not know, can be had by another synthesis.
- */
+/** Offers another synthesis of audio that is not stored, or whose name the key may not know. */
 const offerSpeech = (comparison: Comparison, named: NamedAudio): Verdict => {
   const { service, caller, request } = comparison;
   if (caller.role === "operator") return verdict("The audio is not stored.");
@@ -141,25 +139,25 @@ const offerSpeech = (comparison: Comparison, named: NamedAudio): Verdict => {
 
 const compareSamples = async (text: string, named: NamedAudio, file: ArrayBuffer): Promise<Verdict> => {
   if (!isCompared(named.format)) return verdict("Only wav, flac and pcm hold the samples that are compared.");
-  const kept = await decode(named.format, file);
+  const stored = await decode(named.format, file);
   const { compute } = await import("./compute.ts");
   const computed = await compute(text, named, readFile);
-  show("SHA-256 of the stored samples", await digestOf(kept.samples));
+  show("SHA-256 of the stored samples", await digestOf(stored.samples));
   show("SHA-256 of the computed samples", await digestOf(computed.samples));
-  return verdictOn(kept, computed, named);
+  return verdictOn(stored, computed, named);
 };
 
-const verdictOn = (kept: Audio, computed: Audio, { recipe }: NamedAudio): Verdict => {
-  if (kept.sampleRate !== computed.sampleRate) {
-    return verdict(`The stored audio was resampled to ${kept.sampleRate} Hz: compare it in wav.`);
+const verdictOn = (stored: Audio, computed: Audio, { recipe }: NamedAudio): Verdict => {
+  if (stored.sampleRate !== computed.sampleRate) {
+    return verdict(`The stored audio was resampled to ${stored.sampleRate} Hz: compare it in wav.`);
   }
-  const at = firstDifference(kept.samples, computed.samples);
+  const at = firstDifference(stored.samples, computed.samples);
   if (at === undefined) {
-    return verdict(`All ${kept.samples.length} samples are equal: this is what was charged.`, "equal");
+    return verdict(`All ${stored.samples.length} samples are equal: this is what was charged.`, "equal");
   }
   const icu = /icu ([^;]+)/.exec(recipe.tools)?.[1] ?? "unknown";
   return verdict(
-    `Sample ${at} is the first that differs (at ${(at / kept.sampleRate).toFixed(3)} s). The text may have been prepared otherwise: ` +
+    `Sample ${at} is the first that differs (at ${(at / stored.sampleRate).toFixed(3)} s). The text may have been prepared otherwise: ` +
       `the service did it with ICU ${icu}, and browsers do not tell the version of theirs.`,
     "different",
   );

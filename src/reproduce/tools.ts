@@ -33,7 +33,10 @@ export interface PageTool extends SpeechHost {
 
 type SpeakByModel = (job: ModelJob, onEnd: (report: JobReport) => void) => AsyncIterable<Buffer>;
 
-/** The tool of the voice, which speaks in this page. @throws if it does not run in pages */
+/**
+ * The tool of the voice, which speaks in this page.
+ * @throws if it does not run in pages
+ */
 export const toolFor = async (voice: string, readFile: ReadFile): Promise<PageTool> => {
   const installed = installedVoice(voice);
   const tool = installed && openTool(installed, readFile);

@@ -34,7 +34,11 @@ export const createCaller = ({
       requireAdmission({ principal, admission: limiter.admit(principal, client) }, rules);
       return principal;
     },
-    /** The key's current permissions. @throws {Unauthorized} @throws {KeyIsSuspended} */
+    /**
+     * The key's current permissions.
+     * @throws {Unauthorized}
+     * @throws {KeyIsSuspended}
+     */
     current: (): Principal => {
       const principal = authenticate();
       requireAdmission({ principal, admission: notCounted });

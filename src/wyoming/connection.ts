@@ -154,19 +154,19 @@ export class Connection {
       case "synthesize": {
         // Within a stream, the event repeats the text for servers that do not stream.
         if (this.#incoming) return;
-        const manner = await this.#next(event.voice);
+        const manner = await this.#admitNext(event.voice);
         return this.#speak(wholeUtterance(event.text, manner, limits.textCharacters));
       }
       case "synthesize-start": {
         if (this.#incoming) throw outOfOrder("synthesize-stop must precede the next synthesize-start.");
-        const manner = await this.#next(event.voice);
+        const manner = await this.#admitNext(event.voice);
         this.#incoming = streamedUtterance(manner, limits.textCharacters);
         return this.#speak(this.#incoming);
       }
       case "synthesize-chunk":
-        return this.#stream(event.type).add(event.text);
+        return this.#openUtterance(event.type).add(event.text);
       case "synthesize-stop":
-        this.#stream(event.type).end();
+        this.#openUtterance(event.type).end();
         this.#incoming = undefined;
     }
   }
@@ -183,9 +183,9 @@ export class Connection {
 
   /**
    * Waits for the utterance in progress, and admits the next one as a request.
-   * @throws the refusal
+   * @throws the error that refuses the request
    */
-  async #next(voice: RequestedVoice): Promise<Manner> {
+  async #admitNext(voice: RequestedVoice): Promise<Manner> {
     await this.#speaking;
     this.#over.signal.throwIfAborted();
     if (this.#isDraining) throw shuttingDown;
@@ -195,14 +195,17 @@ export class Connection {
     return mannerOf(voice, configOf(websiteId));
   }
 
-  /** Requests are limited by their key, all other events by this. @throws {RateLimited} */
+  /**
+   * Limits the events between requests. Requests have the limits of their key.
+   * @throws {RateLimited}
+   */
   #countEvent(): void {
     const { time, limits } = this.#options;
     if (time.now() - this.#counted.startedAt >= 60_000) this.#counted = { startedAt: time.now(), events: 0 };
     if (++this.#counted.events > limits.eventsPerMinute) throw tooManyEvents(limits.eventsPerMinute);
   }
 
-  #stream(type: string): StreamedUtterance {
+  #openUtterance(type: string): StreamedUtterance {
     if (!this.#incoming) throw outOfOrder(`synthesize-start must precede ${type}.`);
     return this.#incoming;
   }

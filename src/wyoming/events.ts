@@ -57,7 +57,10 @@ export type ClientEvent = ClientEvents[keyof ClientEvents];
 /** The voice of a `synthesize` or `synthesize-start` event. */
 export type RequestedVoice = z.output<typeof voice>;
 
-/** Returns undefined for an event of another type: servers ignore these. @throws {Invalid} */
+/**
+ * Returns undefined for an event of another type: servers ignore these.
+ * @throws {Invalid}
+ */
 export const parseEvent = ({ type, data }: ReceivedEvent): ClientEvent | undefined => {
   if (!Object.hasOwn(clientEvents, type)) return undefined;
   const known = type as keyof typeof clientEvents;

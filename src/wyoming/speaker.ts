@@ -14,7 +14,10 @@ export interface SpeakerServices {
 
 interface SpeakerOptions {
   readonly services: SpeakerServices;
-  /** Sends an event at the pace of the client. @throws the signal's reason */
+  /**
+   * Sends an event at the pace of the client.
+   * @throws the signal's reason
+   */
   readonly send: (event: Buffer) => Promise<void>;
   readonly signal: AbortSignal;
   readonly log: Logger;

@@ -20,7 +20,7 @@ interface TokenClaims extends Validity {
   readonly notBefore: number;
 }
 
-/** Longer than any token issued here. Longer ones are refused before any work. */
+/** No token issued here is as long. Longer ones are refused before any work. */
 const maxTokenLength = 1_000;
 const maxCachedTokens = 10_000;
 
@@ -28,8 +28,8 @@ const maxCachedTokens = 10_000;
 const leewaySeconds = 30;
 
 /**
- * Age of a session after which no token continues it. At least the longest lifetime of a token
- * (TOKEN_TTL_SECONDS).
+ * The age at which a session ends: no token continues it. It is at least the longest lifetime of a
+ * token (TOKEN_TTL_SECONDS).
  */
 export const maxSessionSeconds = 86_400;
 
@@ -110,7 +110,7 @@ const sessionEnd = ({ authTime }: Pick<Validity, "authTime">): number => authTim
 
 const seconds = z.number().int();
 
-/** What `issue` signs. */
+/** The claims that `issue` signs. */
 const payload = z
   .object({
     sub: z.string(),

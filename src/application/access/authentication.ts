@@ -40,7 +40,10 @@ export interface Authenticator {
    * @throws {Unauthorized} when its proof was withdrawn or its session has ended
    */
   reauthenticate(principal: Principal): Principal;
-  /** A key without its credentials, for an operator. @throws {NotFound} */
+  /**
+   * A key without its credentials, for an operator.
+   * @throws {NotFound}
+   */
   actFor(apiKey: string): ActingKey;
 }
 

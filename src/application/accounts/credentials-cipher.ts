@@ -31,7 +31,10 @@ export interface CredentialsCipher {
   /** The ids of all keys, that one first. */
   readonly keyIds: readonly [string, ...string[]];
   encrypt(text: string, context: SecretOwner): Encrypted;
-  /** Uses the key that the text was encrypted under. @throws {DecryptionFailed} */
+  /**
+   * Uses the key that the text was encrypted under.
+   * @throws {DecryptionFailed}
+   */
   decrypt(encrypted: Encrypted, context: SecretOwner): string;
 }
 

@@ -202,7 +202,10 @@ const createReencrypt = ({
 }: CredentialsServiceOptions) => {
   const now = (): string => new Date(clock()).toISOString();
 
-  /** Returns false if they were under the current key already. @throws {DecryptionFailed} */
+  /**
+   * Returns false if they were under the current key already.
+   * @throws {DecryptionFailed}
+   */
   const reencryptOne = async (owner: CredentialsOwner, context: CommandContext): Promise<boolean> => {
     const stream = credentialsStream(owner.websiteId);
     const was = credentials.get(stream)?.byEngine[owner.engine];

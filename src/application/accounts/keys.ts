@@ -69,9 +69,15 @@ export interface NewKey extends NewSecret {
  * {Unavailable}.
  */
 export interface Keys {
-  /** A key with its first secret. @throws {NotFound} for an unknown website */
+  /**
+   * A key with its first secret.
+   * @throws {NotFound} for an unknown website
+   */
   issue(websiteId: string, plan: Plan, context: CommandContext): Promise<NewKey>;
-  /** @throws {NotFound} @throws {Conflict} when the key has the maximum number of secrets */
+  /**
+   * @throws {NotFound}
+   * @throws {Conflict} when the key has the maximum number of secrets
+   */
   createSecret(apiKey: string, context: CommandContext): Promise<NewSecret>;
   /** @throws {NotFound} for an unknown key or a revoked secret */
   revokeSecret(apiKey: string, secretId: string, context: CommandContext): Promise<void>;
@@ -89,7 +95,10 @@ export interface Keys {
   addUsage(keys: readonly KeyDetails[]): Promise<KeyDetails[]>;
 }
 
-/** The usage of some keys in a month (`yyyy-mm`). @throws {EventStoreUnavailable} */
+/**
+ * The usage of some keys in a month (`yyyy-mm`).
+ * @throws {EventStoreUnavailable}
+ */
 type CountUsage = UsageReader["countsOf"];
 
 interface KeysOptions {

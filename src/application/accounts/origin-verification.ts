@@ -50,7 +50,10 @@ export const createOriginVerification = ({
   clock: () => EpochMs;
   random: Random;
 }) => ({
-  /** @throws {NotFound} for an unknown website @throws {Conflict} when too many are in progress */
+  /**
+   * @throws {NotFound} for an unknown website
+   * @throws {Conflict} when too many are in progress
+   */
   issue: async (websiteId: string, origin: string, context: CommandContext): Promise<NewVerification> => {
     const token = newVerificationToken(random, websiteId);
     const now = clock();
@@ -69,7 +72,7 @@ export const createOriginVerification = ({
     return { token, origin, expiresAt: issued.expiresAt };
   },
   /**
-   * True if the view has the token, pending or not. To refuse any other token costs a read of the
+   * True if the view has the token, pending or not. Refusing any other token costs a read of the
    * store.
    */
   isKnown: (token: string): boolean => {

@@ -66,7 +66,10 @@ export const createProviderClients = ({
   };
 };
 
-/** @throws {DecryptionFailed} @throws {Invalid} */
+/**
+ * @throws {DecryptionFailed}
+ * @throws {Invalid}
+ */
 export const openCredentials = <E extends ByokEngine>(
   cipher: CredentialsCipher,
   encrypted: EngineCredentials,

@@ -91,10 +91,16 @@ export const createWebsites = ({ execute, websites, keys, clock, random }: Websi
       const { apiKey, apiSecret, secretId } = await keys.issue(id, plan, context);
       return { id, name, origins, apiKey, apiSecret, secretId, plan };
     },
-    /** Replaces the whole stored part. @throws {NotFound} */
+    /**
+     * Replaces the whole stored part.
+     * @throws {NotFound}
+     */
     configure: (id: string, config: StoredConfig, context: CommandContext): Promise<WebsiteDetails> =>
       command(id, (website) => configureWebsite(website, { config, at: now() }), context),
-    /** Replaces all origins. @throws {NotFound} */
+    /**
+     * Replaces all origins.
+     * @throws {NotFound}
+     */
     setOrigins: (id: string, origins: readonly string[], context: CommandContext): Promise<WebsiteDetails> =>
       command(id, (website) => changeOrigins(website, { origins, at: now() }), context),
     /** @throws {NotFound} */

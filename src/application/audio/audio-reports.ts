@@ -13,7 +13,7 @@ export interface StoredFile {
   readonly bytes: number;
   /** Is absent for marks. */
   readonly seconds?: number;
-  /** When it was last written, or reported as used: only with a retention. ISO 8601, UTC. */
+  /** The time when it was last written or, with a retention, reported as used. ISO 8601, UTC. */
   readonly usedAt: string;
   /** True if it is served to everyone. */
   readonly public: boolean;
@@ -73,11 +73,14 @@ export const createAudioReports = ({
   };
 
   return {
-    /** @throws {Invalid} for a bad period @throws {Unavailable} */
+    /**
+     * @throws {Invalid} for a bad period
+     * @throws {Unavailable}
+     */
     list: async ({ limit: shown, ...request }: ListRequest): Promise<AudioList> => {
       const { sounds, ...totals } = await countServings(request);
       const most = [...sounds.values()].sort((a, b) => b.served - a.served).slice(0, shown);
-      const listed = await available(
+      const listed = await orUnavailable(
         Promise.all(
           most.map(async (audio) => {
             const [file] = await readFiles(namesInFormat(audio), request.signal);
@@ -87,16 +90,20 @@ export const createAudioReports = ({
       );
       return { ...totals, sounds: listed, distinct: sounds.size };
     },
-    /** @throws {NotFound} not a hash @throws {Invalid} @throws {Unavailable} */
+    /**
+     * @throws {NotFound} not a hash
+     * @throws {Invalid}
+     * @throws {Unavailable}
+     */
     find: async (hash: string, request: Omit<ServingsRequest, "hash">): Promise<AudioDetails> => {
       checkHash(hash);
       const { sounds, asOfPosition } = await countServings({ ...request, hash });
       const servings = sounds.get(hash);
-      const objects = await available(readFiles(audioNamesOf(hash), request.signal));
+      const objects = await orUnavailable(readFiles(audioNamesOf(hash), request.signal));
       return { hash, ...(servings && { servings }), objects, asOfPosition };
     },
     /**
-     * Makes the CDN forget audio. False if none is configured.
+     * Makes the CDN forget audio. `purged` is false if no CDN is configured.
      * @throws {NotFound} not a hash
      * @throws {Unavailable}
      */
@@ -147,7 +154,7 @@ const readAudio = async (
   };
 };
 
-const available = async <T>(reading: Promise<T>): Promise<T> => {
+const orUnavailable = async <T>(reading: Promise<T>): Promise<T> => {
   try {
     return await reading;
   } catch (error) {

@@ -27,8 +27,8 @@ export interface VoiceReport {
 }
 
 /**
- * Records the news in a report; the views show it once this resolves. Reports of unknown platforms
- * are ignored.
+ * Records what is new in a report; the views show it once this resolves. Reports of unknown
+ * platforms are ignored.
  * @throws {Unavailable}
  */
 export type ReportVoices = (report: VoiceReport) => Promise<void>;

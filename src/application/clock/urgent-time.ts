@@ -25,7 +25,10 @@ export const createUrgentTime =
   }: {
     readonly clockCheck: Pick<ClockCheck, "isWrong" | "logTime">;
     readonly clock: () => EpochMs;
-    /** Appends an event and reads its time. @throws {EventStoreUnavailable} */
+    /**
+     * Appends an event and reads its time.
+     * @throws {EventStoreUnavailable}
+     */
     readonly measure: () => Promise<void>;
   }): UrgentTime =>
   async () => {

@@ -77,7 +77,10 @@ export const createSpeakSamples = ({
     await execute(audioDecider, audioStream, (samples) => recordSample(samples, spoken), { actor: "system" });
   };
 
-  /** @throws {Unavailable} the engines, the stores or the views @throws the signal's reason */
+  /**
+   * @throws {Unavailable} the engines, the stores or the views
+   * @throws the signal's reason
+   */
   return async (signal: AbortSignal): Promise<SampleCounts> => {
     const voices = await gallery.voices();
     const failed: Record<string, string> = {};

@@ -22,7 +22,7 @@ export interface InstanceStatus {
   readonly health: Health;
   /** The other instances that have reported requests in the last minutes. */
   readonly others: readonly { readonly instance: string; readonly reportedAt: string }[];
-  /** The work of this instance by hour, since its start or for two days. */
+  /** The work of this instance by hour, since its start and at most for two days. */
   readonly activity: readonly ActivityHour[];
 }
 

@@ -90,7 +90,10 @@ export const createLexicons = ({
       const lexicon = requireLexicon(lexiconsOf(websiteId), name);
       return { ...summaryOf(name, lexicon), rules: lexicon.rules };
     },
-    /** Lists lexicons by name. @throws {NotFound} for an unknown website */
+    /**
+     * Lists lexicons by name.
+     * @throws {NotFound} for an unknown website
+     */
     list: (websiteId: string): LexiconSummary[] =>
       Object.entries(lexiconsOf(websiteId).byName)
         .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -72,7 +72,10 @@ export const createAudioNames = ({
         request,
         ({ recipe, hash }) => recipe.websiteId !== undefined || ledger.wasCharged(apiKey, hash),
       ),
-    /** Contains all names: for operators, who can read them in the ledger. @throws as `plan` */
+    /**
+     * Contains all names: for operators, who can read them in the ledger.
+     * @throws as `plan`
+     */
     nameForOperator: (websiteId: string, request: SynthesisRequest): NamedAudio =>
       named(websiteId, request, () => true),
   };

@@ -99,7 +99,10 @@ export interface Synthesis extends Planner, IdempotencyDigests, CompleteDelivery
 
 /** Audio that is sent while it is synthesized. */
 export interface Streaming {
-  /** `/v2` streams only BYOK engines. @throws {NotFound} for any other engine */
+  /**
+   * `/v2` streams only BYOK engines.
+   * @throws {NotFound} for any other engine
+   */
   requireProvider(plan: SynthesisPlan): void;
   /**
    * Resolves when the first bytes may leave. An aborted `signal` ends the stream, and the synthesis
@@ -162,7 +165,10 @@ export const createDelivery = (options: DeliveryOptions): CompleteDelivery & Str
   };
 };
 
-/** The first voice decides. A fallback may be of any engine. @throws {NotFound} */
+/**
+ * The first voice decides. A fallback may be of any engine.
+ * @throws {NotFound}
+ */
 const requireProvider = ({ renditions: [{ recipe }] }: SynthesisPlan): void => {
   if (isByok(recipe.engine)) return;
   throw new NotFound(`There is no streaming provider for the engine ${recipe.engine}.`);

@@ -116,7 +116,10 @@ export const createPlanner = (options: PlannerOptions) => {
   };
 
   return {
-    /** @throws {Invalid} @throws {NotFound} if there is no voice or engine for the request */
+    /**
+     * @throws {Invalid}
+     * @throws {NotFound} if there is no voice or engine for the request
+     */
     plan: (request: SynthesisRequest, websiteId: string): SynthesisPlan => {
       const text = request.text.normalize("NFC");
       const textFormat = formatOf(request);

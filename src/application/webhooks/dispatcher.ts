@@ -92,7 +92,10 @@ export class WebhookDispatcher {
     await Promise.all([...this.#active.values()].map(({ ended }) => ended));
   };
 
-  /** Queues the messages of a key's thresholds, each once. @throws {Unavailable} */
+  /**
+   * Queues the messages of a key's thresholds, each once.
+   * @throws {Unavailable}
+   */
   queueThresholds = async ({ apiKey, month, crossed }: CrossedThresholds): Promise<void> => {
     for (const { threshold, characters, quota, at } of crossed) {
       await this.#queue("quota.threshold_crossed", apiKey, {

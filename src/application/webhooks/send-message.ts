@@ -11,10 +11,13 @@ import { type SignedMessage, signMessage } from "./signature.ts";
  */
 export type PostWebhook = (url: URL, message: SignedMessage, signal: AbortSignal) => Promise<number>;
 
-/** There is no response. The message names the reason, and no address. */
+/**
+ * The server did not respond, or responded with a redirect. The message names the reason, and no
+ * address.
+ */
 export class WebhookUnreachable extends Error {
   override readonly name = "WebhookUnreachable";
-  /** The status of a response that is not followed: a redirect. */
+  /** The status of a redirect, which is not followed. */
   readonly status: number | undefined;
 
   constructor(message: string, { status, cause }: { status?: number | undefined; cause?: unknown } = {}) {
@@ -30,11 +33,11 @@ export interface SendOptions {
   readonly onError: (what: string, error: unknown) => void;
 }
 
-/** The receiver asks for no more messages. */
+/** The status by which a receiver asks for no more messages. */
 export const gone = 410;
 
 /**
- * Signs and sends a message. Undefined if it was aborted: without an outcome the attempt is
+ * Signs and sends a message. Returns undefined if it was aborted. An attempt without an outcome is
  * repeated, even the last one.
  */
 export const sendMessage = async (

@@ -127,7 +127,10 @@ export class WebhooksService {
     return details(requireWebhook(this.#all, webhookId));
   }
 
-  /** @throws {NotFound} @throws {Invalid} an address that is not allowed */
+  /**
+   * @throws {NotFound}
+   * @throws {Invalid} an address that is not allowed
+   */
   async change(webhookId: string, change: WebhookChange, context: CommandContext): Promise<WebhookDetails> {
     if (change.url !== undefined) this.#checkUrl(change.url);
     const at = this.#now();
@@ -140,7 +143,10 @@ export class WebhooksService {
     await this.#command((all) => removeWebhook(all, { webhookId, at: this.#now() }), context);
   }
 
-  /** The former secret is used for a day more. @throws {NotFound} */
+  /**
+   * The former secret is used for a day more.
+   * @throws {NotFound}
+   */
   async rotateSecret(webhookId: string, context: CommandContext): Promise<{ readonly secret: string }> {
     const { secret, encrypted } = await this.#newSecret(webhookId);
     const rotated = { webhookId, ...encrypted, at: this.#now() };
@@ -148,7 +154,10 @@ export class WebhooksService {
     return { secret };
   }
 
-  /** Queues a message. @throws {NotFound} */
+  /**
+   * Queues a message.
+   * @throws {NotFound}
+   */
   async test(webhookId: string, context: CommandContext): Promise<DeliveryDetails> {
     const { execute, clock } = this.#options;
     requireWebhook(await this.#command(() => [], context), webhookId);

@@ -74,7 +74,10 @@ export interface Resource {
    * @throws the signal's reason
    */
   acquire(waiter: Waiter, signal: AbortSignal, options?: AcquireOptions): Promise<() => void>;
-  /** A slot at once, for one of the waiter's keys. @throws `overloaded()` if there is none */
+  /**
+   * A slot at once, for one of the waiter's keys.
+   * @throws `overloaded()` if there is none
+   */
   acquireNow(waiter: Waiter): () => void;
   /** @throws `overloaded()` if `acquire` would refuse the waiter now */
   requireCapacity(waiter: Waiter): void;

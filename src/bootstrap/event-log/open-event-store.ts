@@ -76,7 +76,10 @@ export const openEventStore = async (
   };
 };
 
-/** @throws {UnsupportedLogFormat} @throws {EventStoreUnavailable} */
+/**
+ * @throws {UnsupportedLogFormat}
+ * @throws {EventStoreUnavailable}
+ */
 const waitForFormat = async (store: EventStore, waitMs: number): Promise<void> => {
   const end = systemTime.now() + waitMs;
   const delayAfter = afterErrors(

@@ -12,7 +12,10 @@ import { type Settings, withSettingName } from "../../settings/read-settings.ts"
 import type { Core, Runtime } from "../core.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
 
-/** The S3 client is large: it is imported only where it is configured. @throws {BadSetting} */
+/**
+ * The S3 client is large: it is imported only where it is configured.
+ * @throws {BadSetting}
+ */
 export const openAudioStore = (settings: Settings, warn: (message: string) => void): Promise<AudioStore> => {
   const { audioStore } = settings;
   const open = async (): Promise<AudioStore> => {

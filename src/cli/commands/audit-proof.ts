@@ -17,9 +17,16 @@ import { operator, print, Remarked } from "../command.ts";
 /** The services that the commands call. */
 export interface AuditProof {
   readonly exportAudit: ExportAudit;
-  /** @throws {NotGenuine} @throws {Unavailable} @throws {BadSetting} */
+  /**
+   * @throws {NotGenuine}
+   * @throws {Unavailable}
+   * @throws {BadSetting}
+   */
   verifyLog(options: VerifyOptions): Promise<VerifiedLog>;
-  /** The verifier keys in DATA_DIR. @throws {BadSetting} */
+  /**
+   * The verifier keys in DATA_DIR.
+   * @throws {BadSetting}
+   */
   verifierKeys(): Promise<readonly NoteVerifier[]>;
 }
 
@@ -67,7 +74,10 @@ const parseKeys = (keys: string): NoteVerifier[] =>
       return key;
     });
 
-/** Removes what an interrupted export has written. @throws if the file exists */
+/**
+ * Removes what an interrupted export has written.
+ * @throws if the file exists
+ */
 const writeNew = async (path: string, text: AsyncIterable<string>): Promise<void> => {
   await using file = await open(path, "wx", 0o600);
   try {

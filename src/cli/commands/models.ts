@@ -21,7 +21,8 @@ export interface CheckedModel {
     readonly seconds: number;
     readonly sampleRate: number;
     /**
-     * The time of the synthesis divided by that of the audio. Below 1, it is faster than speech.
+     * The time of the synthesis divided by the duration of the audio. Below 1, it is faster than
+     * speech.
      */
     readonly realTimeFactor: number;
     /** True if a second synthesis had the same bytes. */
@@ -29,7 +30,7 @@ export interface CheckedModel {
   };
 }
 
-/** @throws {Error} what is wrong with the pack */
+/** @throws {Error} if something is wrong with the pack */
 export type CheckModel = (path: string) => Promise<CheckedModel>;
 
 /** Adds the command `models`. */

@@ -34,7 +34,10 @@ type WithTimeout = <T>(step: () => Promise<T>) => Promise<T>;
  */
 export type ReadResponse<T> = (response: Response, withTimeout: WithTimeout) => Promise<T>;
 
-/** Sends a request once and returns what `read` makes of the response. @throws {VoxledgerError} */
+/**
+ * Sends a request once and returns what `read` makes of the response.
+ * @throws {VoxledgerError}
+ */
 export type SendRequest = <T>(
   request: ApiRequest,
   credentials: Credentials,

@@ -1,7 +1,7 @@
 import { accessibleName } from "./accessible-name.ts";
 import type { Feature } from "./feature.ts";
 
-/** The name, role and state of every element that receives the focus by the keyboard are spoken. */
+/** Speaks the name, role and state of every element that receives the focus by the keyboard. */
 export const speakFocusedElements: Feature = ({ speaker, signal }) => {
   let spoken = "";
   const onFocus = ({ target }: FocusEvent): void => {

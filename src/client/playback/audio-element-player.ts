@@ -136,7 +136,10 @@ export class AudioElementPlayer implements Player {
   }
 }
 
-/** Returns false if the browser requires a user gesture first. @throws {VoxledgerError} */
+/**
+ * Returns false if the browser requires a user gesture first.
+ * @throws {VoxledgerError}
+ */
 const tryPlay = async (audio: AudioElement): Promise<boolean> => {
   try {
     await audio.play();

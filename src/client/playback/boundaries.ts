@@ -6,7 +6,7 @@ export interface Boundary {
   /** Offset into the text in UTF-16 code units. */
   readonly charIndex: number;
   readonly charLength: number;
-  /** Seconds since the start of the audio; of a browser's own voice, since that of its speech. */
+  /** Seconds since the start of the audio, or of the speech of a browser's own voice. */
   readonly elapsedTime: number;
 }
 
@@ -24,7 +24,7 @@ export const parseMarks = (lines: string, text: string): Boundary[] => {
   const characters = [...text];
   const offsetOf = (codePoints: number): number => characters.slice(0, codePoints).join("").length;
   return marks.flatMap(({ time, type, start, end }) => {
-    if (type === "mark") return []; // of SSML
+    if (type === "mark") return []; // an SSML <mark>
     const charIndex = offsetOf(start);
     return [{ name: type, charIndex, charLength: offsetOf(end) - charIndex, elapsedTime: time / 1_000 }];
   });

@@ -18,7 +18,10 @@ export interface Verification extends KeyMonth {
   readonly onProgress?: (progress: { bytes: number; streams: ReadonlyMap<string, number> }) => void;
 }
 
-/** Verifies the export of a key's month. @throws the errors of `chunks` */
+/**
+ * Verifies the export of a key's month.
+ * @throws the errors of `chunks`
+ */
 export const verify = async ({
   verifierKeys,
   chunks,

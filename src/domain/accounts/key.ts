@@ -45,7 +45,7 @@ export const evolveKey = (key: Key, event: KeyEvent): Key => {
   switch (event.type) {
     case "SecretCreated": {
       const { secretId, hash, at } = event.data;
-      // A spread would leave room for 16 further elements.
+      // In V8 the array of a spread reserves memory for 16 further elements.
       return { ...key, secrets: key.secrets.concat({ secretId, hash, createdAt: at }) };
     }
     case "SecretRevoked":
@@ -115,7 +115,7 @@ export const suspendKey = (key: Key, suspension: Suspension): KeyEvent[] => {
   const was = requireIssued(key);
   const { cause, reason, at } = suspension;
   if (was.status === "suspended" && (was.cause === "operator" || cause === "quota")) return [];
-  // The plan was raised after the request was refused: it must not be suspended.
+  // If the plan was raised after the request was refused, the key must not be suspended.
   if (suspension.cause === "quota" && quotaOf(was.plan) > suspension.quota) return [];
   return [{ type: "KeySuspended", data: { cause, reason, at } }];
 };

@@ -162,7 +162,10 @@ export const verifyOrigin = (
 export const unknownVerification = (): Unauthorized =>
   new Unauthorized("The verification token is missing or unknown.");
 
-/** Checks that the website exists; never returns an event. @throws {NotFound} */
+/**
+ * Checks that the website exists; never returns an event.
+ * @throws {NotFound}
+ */
 export const requireWebsite = (website: Website): WebsiteEvent[] => {
   requireRegistered(website);
   return [];

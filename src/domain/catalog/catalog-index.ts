@@ -8,9 +8,9 @@ export interface CatalogIndex {
   readonly voices: readonly Voice[];
   /** System voices by id. */
   readonly systemVoices: readonly SystemVoice[];
-  /** Exact name. */
+  /** Finds a voice by its exact name. */
   voice(name: string): Voice | undefined;
-  /** Exact, case-sensitive language code. */
+  /** Lists the voices of exactly this language code, which is case-sensitive. */
   voicesIn(lang: string): readonly Voice[];
   systemVoice(id: number): SystemVoice | undefined;
   /** The voices that the `name` of a request may refer to. */
@@ -39,8 +39,8 @@ export const indexCatalog = (
   const byLang = Map.groupBy(voices, ({ lang }) => lang);
   const byId = new Map(catalog.systemVoices.map((systemVoice) => [systemVoice.id, systemVoice]));
   const systemVoices = [...byId.values()].sort((a, b) => a.id - b.id);
-  const first = new Set(preferred.map(({ id }) => id));
-  const others = systemVoices.filter(({ id }) => !first.has(id));
+  const preferredIds = new Set(preferred.map(({ id }) => id));
+  const others = systemVoices.filter(({ id }) => !preferredIds.has(id));
   const byEngine = Map.groupBy([...preferred, ...others], ({ service }) => service);
   const spokenBy = (engine: EngineCode) => byEngine.get(engine) ?? [];
   const results = new Map<string, readonly SystemVoice[]>();

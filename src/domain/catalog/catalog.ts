@@ -63,7 +63,10 @@ const evolveCatalog = (catalog: Catalog, event: CatalogEvent): Catalog => {
 
 export const catalogDecider = { initial: initialCatalog, evolve: evolveCatalog };
 
-/** @throws {Invalid} @throws {Conflict} when the name is taken */
+/**
+ * @throws {Invalid}
+ * @throws {Conflict} when the name is taken
+ */
 export const addVoice = (
   catalog: Catalog,
   { voice: given, at }: { voice: unknown; at: string },
@@ -74,7 +77,10 @@ export const addVoice = (
   return [{ type: "VoiceAdded", data: { voice, at } }];
 };
 
-/** @throws {Invalid} @throws {NotFound} */
+/**
+ * @throws {Invalid}
+ * @throws {NotFound}
+ */
 export const changeVoice = (
   catalog: Catalog,
   { name, change: given, at }: { name: string; change: unknown; at: string },
@@ -85,7 +91,10 @@ export const changeVoice = (
   return sameVoice(was, voice) ? [] : [{ type: "VoiceChanged", data: { voice, at } }];
 };
 
-/** A deprecated voice stays usable, so that no page falls silent. @throws {NotFound} */
+/**
+ * A deprecated voice stays usable, so that no page falls silent.
+ * @throws {NotFound}
+ */
 export const deprecateVoice = (
   catalog: Catalog,
   { name, at }: { name: string; at: string },

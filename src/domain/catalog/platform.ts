@@ -58,14 +58,14 @@ export const platformDecider = { initial: initialPlatform, evolve: evolvePlatfor
 export interface ReportVoices {
   readonly browserVersion: number;
   readonly osVersion: number;
-  /** Plausible ones: see `plausibleVoice`. */
+  /** Voices that `normalizeVoice` has accepted. */
   readonly voices: readonly ReportedVoice[];
   /** True if it is one of the catalog's native voices. */
   readonly isInCatalog: (voice: ReportedVoice) => boolean;
   readonly at: string;
 }
 
-/** Records the news in a report. A repeated report has none. */
+/** Records what is new in a report. A repeated report has nothing new. */
 export const reportVoices = (
   { voices: known }: Platform,
   { voices, browserVersion, osVersion, isInCatalog, at }: ReportVoices,
@@ -104,5 +104,5 @@ export const normalizeVoice = (voice: ReportedVoice): ReportedVoice | undefined 
   return { name, lang: canonical, localService: voice.localService };
 };
 
-/** Starts with the language, so that no name (`__proto__`) is a key. */
+/** Starts with the language, so that a name such as `__proto__` is never the key. */
 const voiceKey = ({ name, lang }: ReportedVoice): string => `${lang} ${name}`;

@@ -13,7 +13,7 @@ export const monthsBetween = (fromInclusive: string, toInclusive: string): strin
   const months: string[] = [];
   for (let month = fromInclusive; month <= toInclusive; month = addMonths(month, 1)) {
     months.push(month);
-    if (month === toInclusive) break; // the months of the year 10000 are not in the order of their names
+    if (month === toInclusive) break; // "10000-01" sorts before "9999-12"
   }
   return months;
 };

@@ -11,7 +11,10 @@ export const isSpeakable = (text: string): boolean => text.replace(silent, "") !
 const isAudible = (document: string): boolean =>
   /<(?:break|phoneme)\b/.test(document) || isSpeakable(document.replace(/<[^>]*>/g, ""));
 
-/** The pieces that contain something to speak. @throws {Invalid} there are none */
+/**
+ * The pieces that contain something to speak.
+ * @throws {Invalid} there are none
+ */
 export const speakablePieces = (pieces: readonly string[], ssml: boolean): readonly string[] => {
   const worth = pieces.filter(ssml ? isAudible : isSpeakable);
   if (worth.length === 0) throw new NothingToSpeak();

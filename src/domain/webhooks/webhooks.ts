@@ -39,9 +39,9 @@ export type Webhooks = Readonly<Record<string, Webhook>>;
 
 export const webhooksStream = "webhooks";
 
-/** Each costs a delivery per event. */
+/** Each webhook costs a delivery per event. */
 export const maxWebhooks = 50;
-/** How long signatures are made with a former secret, too. */
+/** For this time after a rotation, messages are also signed with the former secret. */
 export const formerSecretMs = 24 * 60 * 60_000;
 
 export const webhookUrl = z
@@ -109,7 +109,7 @@ const subscribed = (
 
 export const webhooksDecider = { initial: initialWebhooks, evolve: evolveWebhooks };
 
-/** @throws {Conflict} there are too many */
+/** @throws {Conflict} if there are too many */
 export const addWebhook = (webhooks: Webhooks, added: WebhookAdded): WebhookEvent[] => {
   if (Object.keys(webhooks).length >= maxWebhooks) {
     throw new Conflict(`There are at most ${maxWebhooks} webhooks: remove one first.`);
@@ -180,7 +180,7 @@ export const requireWebhook = (webhooks: Webhooks, webhookId: string): Webhook =
   return webhook;
 };
 
-/** The id may come from a request: `constructor` is no webhook. */
+/** The id may come from a request: a webhook must not be found for `constructor`. */
 export const webhookOf = (webhooks: Webhooks, webhookId: string): Webhook | undefined =>
   Object.hasOwn(webhooks, webhookId) ? webhooks[webhookId] : undefined;
 

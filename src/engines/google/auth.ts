@@ -5,7 +5,10 @@ import type { Exchange } from "../provider-http/exchange.ts";
 import { errorFrom, readBody } from "../provider-http/responses.ts";
 
 export interface GoogleAuth {
-  /** The authentication headers. @throws {EngineFailed}; the signal's reason */
+  /**
+   * The authentication headers.
+   * @throws {EngineFailed}; the signal's reason
+   */
   headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
   /** Must not appear in messages. */
   readonly secrets: readonly string[];

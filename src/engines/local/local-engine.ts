@@ -32,7 +32,10 @@ export const localEngine = (
     return tool && name !== undefined && tool.has(name) ? { tool, name } : undefined;
   };
   const inLanguage = voicesByLanguage((voice) => find(voice) !== undefined);
-  /** The voice of words of a document. @throws {EngineFailed} the engine does not have it */
+  /**
+   * The voice of words of a document.
+   * @throws {EngineFailed} the engine does not have it
+   */
   const voiceOf = ({ voice, lang }: Speaker, request: Pick<SpeechRequest, "voice" | "lang">): LocalVoice => {
     const own = {
       name: voice?.name ?? request.voice,

@@ -88,7 +88,10 @@ export interface ToolPiece {
   readonly volume?: number;
   /** Places the events in the text of the request. Default: they are placed already. */
   readonly placed?: (events: readonly SpeechEvent[]) => readonly SpeechEvent[];
-  /** Called when the piece has its slot. @throws {EngineFailed} its model is not started now */
+  /**
+   * Called when the piece has its slot.
+   * @throws {EngineFailed} its model is not started now
+   */
   readonly start?: () => PieceUse;
 }
 

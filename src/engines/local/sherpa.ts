@@ -50,7 +50,10 @@ export const sherpa = (packs: readonly ModelPack[], options: SherpaOptions): Loc
   };
 };
 
-/** Loads a pack's model. @throws {ToolFailed} {Unavailable} */
+/**
+ * Loads a pack's model.
+ * @throws {ToolFailed} {Unavailable}
+ */
 export const loadModel = async (
   pack: ModelPack,
   { host, limits }: Pick<SherpaOptions, "host" | "limits">,

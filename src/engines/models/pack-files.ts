@@ -22,7 +22,10 @@ export interface PackFiles {
  */
 const noNoise = 1e-30;
 
-/** Finds the files of a pack by their usual names. @throws {Error} something is missing */
+/**
+ * Finds the files of a pack by their usual names.
+ * @throws {Error} something is missing
+ */
 export const findPackFiles = async (folder: string): Promise<PackFiles> => {
   const present = (await readdir(folder)).sort();
   const { model, vocoder } = modelsAmong(present);

@@ -102,7 +102,10 @@ interface Speaking {
   readonly hidden: (piece: string) => string[];
 }
 
-/** Sends one piece. @throws {UpstreamFailed} the status is not 200 */
+/**
+ * Sends one piece.
+ * @throws {UpstreamFailed} the status is not 200
+ */
 const senderOf = (server: SpeechServer, request: SpeechRequest): Pick<Speaking, "send" | "hidden"> => {
   const { voice, prosody, instructions, beforeStart, waiter } = request;
   const hidden = (piece: string) => [piece, instructions ?? "", server.apiKey ?? ""];

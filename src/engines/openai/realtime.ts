@@ -19,17 +19,17 @@ import { requestOf, type SpeechServer } from "./server.ts";
 /** OpenAI's models that speak over a WebSocket only. */
 export const isRealtimeModel = (model: string): boolean => /^gpt-(?:4o-(?:mini-)?)?realtime/.test(model);
 
-/** Raise it when the requests change: part of the names of this audio. */
+/** This version is a part of the audio's name. Raise it when the requests change. */
 export const realtimeVersion = "realtime 1";
 
 /**
- * A response has at most 4,096 tokens, of which a second of audio takes 20. The shorter a piece is,
- * the earlier other words than those of the text are noticed.
+ * A response has at most 4,096 tokens, of which a second of audio takes 20. In a shorter piece,
+ * other words than those of the text are noticed earlier.
  */
 const maxSeconds = 45;
 
-const slowest = 0.25;
-const fastest = 1.5;
+const minSpeed = 0.25;
+const maxSpeed = 1.5;
 
 interface Account {
   readonly server: SpeechServer;
@@ -77,7 +77,7 @@ const sessionUpdate = ({ voice, prosody: { rate } }: SpeechRequest) => ({
       output: {
         format: { type: "audio/pcm", rate: pcmRate },
         voice,
-        ...(rate !== normalProsody.rate && { speed: Math.min(Math.max(rate, slowest), fastest) }),
+        ...(rate !== normalProsody.rate && { speed: Math.min(Math.max(rate, minSpeed), maxSpeed) }),
       },
     },
   },
@@ -132,22 +132,22 @@ type ServerEvent = z.output<typeof serverEvent>;
 
 /**
  * The samples of the response. Events of other types and of other responses are skipped.
- * @throws {Reworded} at the end, other words were spoken
- * @throws {UpstreamFailed} an error, or no end
- * @throws {EngineFailed} no audio, or no transcript
+ * @throws {Reworded} at the end, if other words were spoken
+ * @throws {UpstreamFailed} if the server reports an error or does not complete the response
+ * @throws {EngineFailed} if a message is invalid, or there is no transcript
  */
 async function* readRealtime(
   messages: AsyncIterable<Buffer>,
   { text, lang, hidden }: Expected,
 ): AsyncGenerator<Buffer, void> {
-  let own: string | undefined;
+  let responseId: string | undefined;
   let transcript: string | undefined;
   for await (const message of messages) {
     const event = eventOf(message);
     if (event.type === "error") throw failureOf(event.error, hidden);
     const id = event.response?.id ?? event.response_id;
-    own ??= id;
-    if (id !== own) continue;
+    responseId ??= id;
+    if (id !== responseId) continue;
     if (event.type === "response.output_audio.delta" && event.delta) yield samplesIn(event.delta);
     else if (event.type === "response.output_audio_transcript.done")
       transcript = `${transcript === undefined ? "" : `${transcript} `}${event.transcript ?? ""}`;
@@ -187,7 +187,7 @@ const requireCompleted = (response: ServerEvent["response"], hidden: readonly st
   throw failureOf(details?.error ?? { message: `The response is ${status}.` }, hidden);
 };
 
-/** The statuses that the API has over HTTP: they show whose fault it is. */
+/** The statuses that the API has for these errors over HTTP. They show whose fault it is. */
 const statuses: readonly (readonly [RegExp, number])[] = [
   [/invalid_api_key|authentication/, 401],
   [/rate_limit|insufficient_quota/, 429],
@@ -200,8 +200,8 @@ const failureOf = (
 ) => {
   const kind = `${code ?? ""} ${type}`;
   const [, status] = statuses.find(([pattern]) => pattern.test(kind)) ?? [undefined, 500];
-  const wordless = "The speech provider responded with an error.";
-  return new UpstreamFailed(redact(message, hidden) ?? wordless, {
-    ...{ stage: "answer", status, loggable: wordless },
+  const generic = "The speech provider responded with an error.";
+  return new UpstreamFailed(redact(message, hidden) ?? generic, {
+    ...{ stage: "answer", status, loggable: generic },
   });
 };

@@ -7,12 +7,12 @@ import { EngineFailed } from "../../domain/errors.ts";
 export type Stage = "connect" | "waiting" | "answer";
 
 /**
- * A provider that could not be reached, refused, or sent an incomplete response. Stage and status
- * tell whether a retry is safe.
+ * The provider could not be reached, refused the request, or sent an incomplete response. Stage and
+ * status tell whether a retry is safe.
  */
 export class UpstreamFailed extends EngineFailed {
   readonly stage: Stage;
-  /** The status, if it is the failure: no audio has been received. */
+  /** The error status of the response. If it is defined, no audio was received. */
   readonly status: number | undefined;
 
   constructor(
@@ -29,9 +29,9 @@ export class UpstreamFailed extends EngineFailed {
 export const unreachable = "The speech provider cannot be reached or does not respond.";
 
 /** The same request would be refused again. */
-const isRefusal = (status = 0): boolean => status >= 400 && status < 500 && !passing.has(status);
+const isRefusal = (status = 0): boolean => status >= 400 && status < 500 && !temporary.has(status);
 
-const passing: ReadonlySet<number> = new Set([408, 409, 425, 429]);
+const temporary: ReadonlySet<number> = new Set([408, 409, 425, 429]);
 
 interface FailureDetails {
   readonly retryAfterSeconds?: number | undefined;

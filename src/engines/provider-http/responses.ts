@@ -8,7 +8,10 @@ import { UnprovenEnd, UpstreamFailed } from "./request-failed.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** Reads the body. @throws {UpstreamFailed} it is larger than `maxBytes`; errors of the body */
+/**
+ * Reads the body.
+ * @throws {UpstreamFailed} it is larger than `maxBytes`; errors of the body
+ */
 export const readBody = async ({ body }: UpstreamResponse, maxBytes: number): Promise<Buffer> => {
   const pieces: Buffer[] = [];
   let size = 0;
@@ -20,7 +23,10 @@ export const readBody = async ({ body }: UpstreamResponse, maxBytes: number): Pr
   return Buffer.concat(pieces, size);
 };
 
-/** Parses the body, whatever the status. @throws {UpstreamFailed} too large, or not JSON */
+/**
+ * Parses the body, whatever the status.
+ * @throws {UpstreamFailed} too large, or not JSON
+ */
 export const readJson = async (response: UpstreamResponse, maxBytes = mebibyte): Promise<unknown> => {
   const body = endedByContent(response.body);
   const json = parseJson((await readBody({ ...response, body }, maxBytes)).toString("utf8"));

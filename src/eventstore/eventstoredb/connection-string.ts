@@ -27,8 +27,8 @@ const defaultPort = 2113;
 const handshakeTimeoutMs = 2_000;
 
 /**
- * A client for a connection string: `esdb://` with one node or several, or `esdb+discover://` with
- * a DNS name. Does not connect yet.
+ * Creates a client for a connection string: `esdb://` with one node or several, or
+ * `esdb+discover://` with a DNS name. It does not connect yet.
  * @throws {TypeError} if the string is invalid; the message is one line and repeats nothing of the
  * string
  */
@@ -67,7 +67,7 @@ const optionsOf = (url: string): Map<string, string> =>
   );
 
 /**
- * Why Node.js refuses the TLS certificate of a server that the connection string names
+ * Finds out why Node.js refuses the TLS certificate of a server that the connection string names
  * (`self-signed certificate`, `certificate has expired`, …), or undefined. The gRPC client and its
  * discovery report only that no connection was made.
  */
@@ -103,8 +103,8 @@ const problemAt = (server: URL, authority: Buffer | undefined): Promise<string |
   });
 
 /**
- * OpenSSL's codes for certificates: https://nodejs.org/api/tls.html#x509-certificate-error-codes.
- * Names no host.
+ * Describes the error without a host, by OpenSSL's codes for certificates:
+ * https://nodejs.org/api/tls.html#x509-certificate-error-codes.
  */
 const describe = ({ code = "", message }: NodeJS.ErrnoException): string | undefined => {
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "it is for another host";

@@ -39,7 +39,10 @@ export interface AdmissionRules {
   readonly suspended: "allowed" | "refused";
 }
 
-/** @throws {RateLimited} @throws {KeyIsSuspended} */
+/**
+ * @throws {RateLimited}
+ * @throws {KeyIsSuspended}
+ */
 export const requireAdmission = (
   { principal, admission }: { readonly principal: ActingKey; readonly admission: Admission },
   { suspended }: AdmissionRules = { suspended: "refused" },
@@ -67,7 +70,10 @@ export const admitIfCredentials = (gate: Gate, { finds }: Pick<CredentialReader,
   };
 };
 
-/** Adds the caller's limits to the response's headers. @throws the refusal of the caller */
+/**
+ * Adds the caller's limits to the response's headers.
+ * @throws the refusal of the caller
+ */
 export const requireAdmitted: Middleware = (ctx, next) => {
   const { caller, refusal } = ctx.state;
   if (caller) ctx.set(limitHeaders(caller.admission));

@@ -63,7 +63,10 @@ export const conditionalRange = {
 
 export type RequestedPart = Exclude<Part, "unsatisfiable">;
 
-/** The requested part of the audio. @throws {RangeNotSatisfiable} */
+/**
+ * The requested part of the audio.
+ * @throws {RangeNotSatisfiable}
+ */
 export const requestedPart = (
   { range, ifRange }: { readonly range?: string | undefined; readonly ifRange?: string | undefined },
   hash: string,

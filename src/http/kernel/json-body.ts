@@ -37,7 +37,11 @@ export const readJsonBody = async (ctx: Context): Promise<object> => {
 /** True if the body is of the media type. False without a body. */
 export const hasMediaType = (ctx: Context, mediaType: string): boolean => ctx.is(mediaType) === mediaType;
 
-/** Reads a text of at most 1 MiB in UTF-8. @throws {Invalid} @throws {PayloadTooLarge} */
+/**
+ * Reads a text of at most 1 MiB in UTF-8.
+ * @throws {Invalid}
+ * @throws {PayloadTooLarge}
+ */
 export const readTextBody = async (ctx: Context, mediaType: string): Promise<string> => {
   requireNoCoding(ctx);
   const { textOf } = await loadBodyParser();

@@ -73,7 +73,11 @@ export const announceDeprecation: Middleware = (ctx, next) => {
   return next();
 };
 
-/** Runs the operation of the route. @throws {NotFound} @throws {MethodNotAllowed} */
+/**
+ * Runs the operation of the route.
+ * @throws {NotFound}
+ * @throws {MethodNotAllowed}
+ */
 export const callOperation: Middleware = async (ctx) => {
   const { operation, allow } = ctx.state.route;
   if (operation) return await operation.handle(ctx);

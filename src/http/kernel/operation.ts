@@ -19,7 +19,10 @@ export interface RequestPart<T, S extends z.ZodType = z.ZodType> {
 interface RequestBody<T> {
   readonly schema: z.ZodType;
   readonly example: unknown;
-  /** @throws {Invalid} @throws {PayloadTooLarge} */
+  /**
+   * @throws {Invalid}
+   * @throws {PayloadTooLarge}
+   */
   read(ctx: Context): Promise<T>;
   readonly required: boolean;
   /** Its other media types. */
@@ -118,7 +121,10 @@ export const operationsWith =
 /** Pages, documents and health checks, which need no credentials. */
 export const serviceOperation = operationsWith({ method: "get", tag: "Service", auth: "none" });
 
-/** Parameters in the path. @throws {Invalid} */
+/**
+ * Parameters in the path.
+ * @throws {Invalid}
+ */
 export const pathParams = <Shape extends z.ZodRawShape>(
   shape: Shape,
 ): RequestPart<z.output<z.ZodObject<Shape>>, z.ZodObject> => {

@@ -28,7 +28,10 @@ interface RoutedOperation {
   readonly handle: (ctx: Context) => Promise<void>;
 }
 
-/** Authenticates the caller of an operation, and applies its limits. @throws the refusal */
+/**
+ * Authenticates the caller of an operation, and applies its limits.
+ * @throws the refusal
+ */
 export type Admit = (req: IncomingMessage, state: RequestState) => void;
 
 /**

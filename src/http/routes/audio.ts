@@ -45,7 +45,10 @@ interface AudioPart extends AudioInfo {
   readonly bytes: Buffer;
 }
 
-/** Audio and marks by their names. @throws {Unavailable} */
+/**
+ * Audio and marks by their names.
+ * @throws {Unavailable}
+ */
 export interface AudioReads {
   /** Resolves with undefined if it does not exist. */
   statAudio(name: string, signal: AbortSignal): Promise<AudioInfo | undefined>;

@@ -82,7 +82,10 @@ export const ownUsageOperation = ({
     },
   });
 
-/** The key of a caller that has proved to have its secret. @throws {Forbidden} */
+/**
+ * The key of a caller that has proved to have its secret.
+ * @throws {Forbidden}
+ */
 export const keyWithSecret = (ctx: Context): string => {
   const { principal } = callerIn(ctx.state);
   if (principal.proof.by === "secret") return principal.apiKey;

@@ -29,7 +29,10 @@ interface Running {
 interface SynthesesOptions {
   readonly services: SynthesisServices;
   readonly maxStreams: number;
-  /** Admits each synthesis as one request. @throws the refusal */
+  /**
+   * Admits each synthesis as one request.
+   * @throws the refusal
+   */
   readonly admit: () => Principal;
   readonly onEnd: () => void;
   readonly outbox: Outbox;

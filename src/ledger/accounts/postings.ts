@@ -12,13 +12,14 @@ import { NumberLists } from "./number-lists.ts";
 import { type KnownAccount, type KnownJournal, UnpostedEntries } from "./unposted-entries.ts";
 import { createUsagePoster, type UsagePosterOptions } from "./usage-poster.ts";
 
-/** An event of the own journal that is durable. */
+/** A durable event of this process's journal. */
 export type PostableEvent = JournalEvent &
   Pick<FlushedEvent, "revision" | "position" | "digest" | "keyNumbers">;
 
 interface PostingsOptions extends UsagePosterOptions {
   /**
-   * Called about once a minute if it has changed: the revision up to which all entries are posted.
+   * Called with the revision up to which all entries are posted, about once a minute and only if it
+   * has changed.
    */
   readonly notePosted: (postedUpTo: number) => void;
   readonly onError: (what: string, error: unknown) => void;
@@ -45,13 +46,13 @@ interface AccountEntries {
    * an append may be unknown.
    */
   posting: UnpostedEntries | undefined;
-  /** The log position of the last posting; -1 without. */
+  /** The log position of the last posting; -1 before the first. */
   position: number;
   /** Settles when the attempt that is queued has ended. */
   queued: Promise<void> | undefined;
 }
 
-/** Sums up the own journal and posts the sums to the accounts, in the background. */
+/** Sums up this process's journal and posts the sums to the accounts, in the background. */
 export class Postings implements KnownJournal {
   readonly #options: Required<PostingsOptions>;
   readonly #poster: ReturnType<typeof createUsagePoster>;
@@ -69,7 +70,7 @@ export class Postings implements KnownJournal {
   #now = 0;
   #lastEntry = -1;
   #notedUpTo = -1;
-  /** The last `JournalPosted` states it. */
+  /** The revision in the last `JournalPosted`. */
   #postedUpTo = -1;
   /** The first failure of this round. After an `Unavailable`, the rest of the round is skipped. */
   #failure: unknown;
@@ -123,13 +124,16 @@ export class Postings implements KnownJournal {
     };
   }
 
-  /** Ends the schedule, whatever is unposted. */
+  /** Ends the schedule, even if entries are unposted. */
   stop(): void {
     this.#isStopped = true;
     this.#endSchedule();
   }
 
-  /** Posts all that is due, nothing after `stop`. Failures are reported and repeated later. */
+  /**
+   * Posts the accounts that are due, and none after `stop`. Failed postings are reported and
+   * repeated later.
+   */
   async post(): Promise<void> {
     this.#failure = undefined;
     const posted: Promise<void>[] = [];
@@ -194,7 +198,7 @@ export class Postings implements KnownJournal {
   #isFull({ unposted }: AccountEntries): boolean {
     if (!unposted) return false;
     const { requests, voided } = unposted;
-    // Both served and voided ones count: `requests` is their difference.
+    // Served and voided requests both count: `requests` is their difference.
     return requests + 2 * voided.requests >= this.#options.maxServings;
   }
 
@@ -211,7 +215,8 @@ export class Postings implements KnownJournal {
   }
 
   /**
-   * At most one posting of an account is in progress: a later one that overtook it would hide it.
+   * At most one posting of an account is in progress: readers would miss one that a later one
+   * overtook.
    */
   readonly #enqueue = (account: AccountEntries): Promise<void> => {
     account.queued ??= this.#limit(() => this.#postAccount(account)).then(() => {

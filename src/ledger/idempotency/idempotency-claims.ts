@@ -15,9 +15,15 @@ import type { IdempotencyKeys, IdempotentRequest } from "./idempotency-keys.ts";
 interface IdempotencyClaimsOptions {
   readonly store: EventStore;
   readonly idempotencyKeys: Pick<IdempotencyKeys, "claim" | "renew" | "release">;
-  /** The journal of this process; opens one if there is none. @throws {Unavailable} */
+  /**
+   * The journal of this process; opens one if there is none.
+   * @throws {Unavailable}
+   */
   readonly openJournal: () => Promise<string>;
-  /** Closes the journal of another process. Idempotent. @throws {Unavailable} */
+  /**
+   * Closes the journal of another process. Idempotent.
+   * @throws {Unavailable}
+   */
   readonly closeJournal: (journal: string) => Promise<unknown>;
   readonly time: Time;
 }

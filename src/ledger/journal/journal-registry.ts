@@ -21,7 +21,10 @@ export interface JournalRegistry {
    * @throws {Unavailable}
    */
   open(journal: string): Promise<number>;
-  /** Call it when the journal is closed and fully posted. @throws {Unavailable} */
+  /**
+   * Call it when the journal is closed and fully posted.
+   * @throws {Unavailable}
+   */
   forget(journal: string): Promise<void>;
 }
 
@@ -58,7 +61,10 @@ export async function* readRegistryBackwards(
 const isJournalsEvent = (event: RecordedEvent): event is RecordedEvent & JournalRegistryEvent =>
   (event.type === "JournalOpened" || event.type === "JournalRetired") && isWellFormed(event);
 
-/** The registry's state from its last event. @throws {EventStoreUnavailable} */
+/**
+ * The registry's state from its last event.
+ * @throws {EventStoreUnavailable}
+ */
 export const readJournalRegistry = async (
   store: EventStore,
 ): Promise<StreamSnapshot<OpenJournals> | undefined> => {

@@ -110,13 +110,19 @@ export class JournalWriter {
     return this.#closing !== undefined || this.#closedRevision !== undefined;
   }
 
-  /** Adds voids to the next flush. @throws {JournalTakenOver} after `close` or `onTakenOver` */
+  /**
+   * Adds voids to the next flush.
+   * @throws {JournalTakenOver} after `close` or `onTakenOver`
+   */
   addVoids = (servings: readonly VoidedServing[]): void =>
     this.#addToNextFlush(({ voids }) => {
       for (const one of servings) voids.add(one);
     });
 
-  /** Adds the end of a stream to the next flush. @throws {JournalTakenOver} as `addVoids` does */
+  /**
+   * Adds the end of a stream to the next flush.
+   * @throws {JournalTakenOver} as `addVoids` does
+   */
   addStreamEnd = (end: StreamEnd): void => this.#addToNextFlush(({ streams }) => streams.add(end));
 
   #addToNextFlush(add: (waiting: WaitingEntries) => void): void {

@@ -37,7 +37,10 @@ export const scheduleSeals = ({ seals, time, onError }: SealScheduleOptions) => 
   });
 
   return {
-    /** A health check. @throws while the log cannot be sealed */
+    /**
+     * A health check.
+     * @throws while the log cannot be sealed
+     */
     probe: async (): Promise<void> => {
       if (hasFailed) throw new Error("the log could not be sealed, see the log");
     },

@@ -35,7 +35,10 @@ export interface QuotaThresholdsOptions {
   readonly usage: Pick<UsageReader, "countsOf">;
   /** Gets the unposted entries that are read. */
   readonly known?: Pick<KnownEntries, "catchUp">;
-  /** The monthly quota of the key's plan; null or undefined without one. @throws {Unavailable} */
+  /**
+   * The monthly quota of the key's plan; null or undefined without one.
+   * @throws {Unavailable}
+   */
   readonly quotaOf: (apiKey: string) => number | null | undefined;
   /** Called with all thresholds of the key and month, also with those that were known before. */
   readonly onCrossed: (crossed: CrossedThresholds) => Promise<void>;

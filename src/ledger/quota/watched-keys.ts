@@ -3,12 +3,12 @@ import type { QuotaThresholdCrossed } from "../../domain/ledger/accounts/usage-a
 /** The counted and the read usage of a key's month. */
 export interface WatchedKey {
   counted: number;
-  /** The check after which it was counted last. */
-  check: number;
-  /** `counted` at that check, and at the one before. */
-  atCheck: number;
-  beforeCheck: number;
-  /** Added to `counted`, it is at least the key's usage. Undefined before the first read. */
+  /** The number of checks that had begun when characters were last counted. */
+  lastCheck: number;
+  /** `counted` when the last of these checks began, and when the one before it began. */
+  countedAtCheck: number;
+  countedAtPreviousCheck: number;
+  /** `counted` plus this is at least the key's usage. Undefined before the first read. */
   base: number | undefined;
   /** Is undefined if the account was not read. */
   crossed: readonly QuotaThresholdCrossed[] | undefined;
@@ -24,7 +24,8 @@ export class WatchedKeys {
   #checks = 0;
 
   /**
-   * Begins a check: usage that is read from now on includes what was counted before the last one.
+   * Begins a check. Usage that is read during it includes all that was counted before the previous
+   * check began.
    */
   beginCheck(): void {
     this.#checks += 1;
@@ -42,21 +43,28 @@ export class WatchedKeys {
     }
     const watched = this.isLatest(month) ? this.#keys.get(apiKey) : undefined;
     if (!watched) return undefined;
-    if (watched.check !== this.#checks) {
-      watched.beforeCheck = watched.check === this.#checks - 1 ? watched.atCheck : watched.counted;
-      watched.atCheck = watched.counted;
-      watched.check = this.#checks;
+    if (watched.lastCheck !== this.#checks) {
+      watched.countedAtPreviousCheck =
+        watched.lastCheck === this.#checks - 1 ? watched.countedAtCheck : watched.counted;
+      watched.countedAtCheck = watched.counted;
+      watched.lastCheck = this.#checks;
     }
     watched.counted += characters;
     return watched;
   }
 
-  /** Watches the key from now on; in an earlier month only for the moment. */
+  /** Watches the key from now on. For an earlier month, returns a record that it does not keep. */
   watch(apiKey: string, month: string): WatchedKey {
     const known = this.isLatest(month) ? this.#keys.get(apiKey) : undefined;
     if (known) return known;
-    const check = this.#checks;
-    const watched = { counted: 0, check, atCheck: 0, beforeCheck: 0, base: undefined, crossed: undefined };
+    const watched = {
+      counted: 0,
+      lastCheck: this.#checks,
+      countedAtCheck: 0,
+      countedAtPreviousCheck: 0,
+      base: undefined,
+      crossed: undefined,
+    };
     if (this.isLatest(month)) this.#keys.set(apiKey, watched);
     return watched;
   }
@@ -67,8 +75,8 @@ export class WatchedKeys {
   }
 
   /** The characters that were counted up to the check before the last one. */
-  #countedBefore({ counted, check, atCheck, beforeCheck }: WatchedKey): number {
-    if (check === this.#checks) return beforeCheck;
-    return check === this.#checks - 1 ? atCheck : counted;
+  #countedBefore({ counted, lastCheck, countedAtCheck, countedAtPreviousCheck }: WatchedKey): number {
+    if (lastCheck === this.#checks) return countedAtPreviousCheck;
+    return lastCheck === this.#checks - 1 ? countedAtCheck : counted;
   }
 }

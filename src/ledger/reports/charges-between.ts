@@ -21,7 +21,10 @@ export interface ChargesRequest {
 /** Receives each charge once, in no particular order, or sums of charges. */
 type OnCharge = (charge: Charge) => void;
 
-/** Reads the charges of keys between two times. @throws {EventStoreUnavailable} */
+/**
+ * Reads the charges of keys between two times.
+ * @throws {EventStoreUnavailable}
+ */
 export type ReadCharges = (request: ChargesRequest, onCharge: OnCharge) => Promise<void>;
 
 const dayMs = 86_400_000;

@@ -14,7 +14,10 @@ interface CountedUsage {
   readonly isComplete: boolean;
 }
 
-/** Waits for what any instance recorded before, for two seconds at most. @throws {Unavailable} */
+/**
+ * Waits for what any instance recorded before, for two seconds at most.
+ * @throws {Unavailable}
+ */
 export type ReadCountedUsage = () => Promise<CountedUsage>;
 
 const maxWaitMs = 2_000;

@@ -25,7 +25,10 @@ interface SessionOptions {
   readonly registry: JournalRegistry;
   readonly recentCharges: RecentCharges;
   readonly knownEntries: KnownEntries;
-  /** Closes the journal of any process. @throws {Unavailable} */
+  /**
+   * Closes the journal of any process.
+   * @throws {Unavailable}
+   */
   readonly closeJournal: (journal: string, reason: JournalClosed["reason"]) => Promise<number>;
   readonly deadlineMs?: number;
   readonly processes: number;
@@ -42,7 +45,10 @@ interface SessionOptions {
   readonly onError: (what: string, error: unknown) => void;
 }
 
-/** Registers a new journal and opens everything that belongs to it. @throws {Unavailable} */
+/**
+ * Registers a new journal and opens everything that belongs to it.
+ * @throws {Unavailable}
+ */
 export const openSession = async (options: SessionOptions): Promise<Session> => {
   const { registry, recentCharges, knownEntries, closeJournal, deadlineMs, processes, onError } = options;
   const { store, handler, clock, time } = options;

@@ -15,9 +15,9 @@ import { type SettleVoidsOptions, settleVoids } from "../quota/settle-voids.ts";
 
 /**
  * Recovers the journal of a process that is gone: closes it, records the uses of its
- * Idempotency-Keys, posts what is unposted, settles the quotas of its last voids and retires it.
- * Idempotent, also if several instances do it concurrently.
- * @throws {Unavailable}: call it again
+ * Idempotency-Keys, posts what is unposted, settles the quotas of its last voids and removes it
+ * from the registry. Idempotent, also if several instances do it concurrently.
+ * @throws {Unavailable} if it must be called again
  */
 export type RecoverJournal = (journal: string, reason: JournalClosed["reason"]) => Promise<void>;
 
@@ -62,13 +62,16 @@ export interface SweepOptions {
 
 /**
  * Recovers the journals of processes that are gone: those without an event for 15 minutes, and
- * closed ones that were not retired within a minute. Skips `own`. Never rejects: failures are
- * reported, and the next sweep tries again.
+ * closed ones that are still in the registry after a minute. Skips `own`. Never rejects: failures
+ * are reported, and the next sweep tries again.
  */
 type SweepIdleJournals = (own?: string) => Promise<void>;
 
 const correctedMs = 60_000;
-/** The process that closed a journal usually posts and retires it itself, within a moment. */
+/**
+ * The process that closed a journal usually posts it and removes it from the registry itself, at
+ * once.
+ */
 const forgetMs = 60_000;
 
 export const createSweepIdleJournals = ({
@@ -92,8 +95,8 @@ export const createSweepIdleJournals = ({
     const registry = await readLastEvent(store, journalRegistryStream);
     if (registry) storeTime.observe(registry);
     for (const [journal, { type, created }] of ends) {
-      // An event of the future is one of a wrong clock. The process that recorded it has closed its
-      // journal, or is gone.
+      // An event with a future time comes from a wrong clock. The process that recorded it has
+      // closed its journal, or is gone.
       const idleForMs = Math.abs(storeTime.now() - created);
       if (idleForMs < (type === "JournalClosed" ? forgetMs : idleMs)) continue;
       await recoverJournal(journal, "silent").catch((error) =>

@@ -17,9 +17,15 @@ export interface Session {
 }
 
 interface SessionsOptions {
-  /** Registers a new journal. @throws {Unavailable} */
+  /**
+   * Registers a new journal.
+   * @throws {Unavailable}
+   */
   readonly create: () => Promise<Session>;
-  /** Closes a journal against its writer. Idempotent. @throws {Unavailable} */
+  /**
+   * Closes a journal against its writer. Idempotent.
+   * @throws {Unavailable}
+   */
   readonly takeOver: (journal: string) => Promise<unknown>;
   /** Settles the quotas of a closed and posted journal's last voids. */
   readonly settleVoids: (journal: string) => Promise<void>;
@@ -64,7 +70,10 @@ export class Sessions {
     return sum;
   }
 
-  /** The current one; opens one if there is none. @throws {Unavailable} */
+  /**
+   * The current one; opens one if there is none.
+   * @throws {Unavailable}
+   */
   async open(): Promise<Session> {
     if (this.#current) return this.#current;
     this.#opening ??= this.#start();

@@ -8,7 +8,10 @@ export type Tensors = Readonly<Record<string, Tensor>>;
 export interface OnnxSession {
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
-  /** Runs the model, one run at a time. @throws if the model refuses the inputs */
+  /**
+   * Runs the model, one run at a time.
+   * @throws if the model refuses the inputs
+   */
   run(inputs: Tensors): Promise<Tensors>;
   close(): Promise<void>;
 }

@@ -21,7 +21,7 @@ export const showPlayers: Feature = (context) => {
   });
 };
 
-/** Members that the configuration omits are the website's. */
+/** For parameters that the configuration omits, the website's defaults apply. */
 const speakParams = ({ pitch, rate, volume }: WebPlayerFeature, voice: string | undefined): SpeakParams => ({
   ...(voice !== undefined && { voice }),
   ...(pitch !== undefined && { pitch }),
@@ -116,8 +116,8 @@ const startAtClick = (event: MouseEvent, reading: Reading, { paragraphSelector }
 
 /**
  * Inserts the player: before or after the article, or `inline`, before its first paragraph. A
- * target is searched in the article first, then in the page. Without one, the player is before the
- * article.
+ * target is looked for in the article first, then in the page. Without one, the player is before
+ * the article.
  */
 const insertPlayer = (
   host: HTMLElement,

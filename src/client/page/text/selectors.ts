@@ -2,11 +2,12 @@
 export const queryAll = (root: ParentNode, selector: string): Element[] =>
   isValid(selector) ? [...root.querySelectorAll(selector)] : [];
 
-/** Keeps the selectors that this browser knows. They can be parts of lists and of rules. */
+/** Keeps the selectors that this browser knows. They can be joined into a list or a CSS rule. */
 export const validSelectors = (selectors: readonly string[]): string[] => selectors.filter(isValid);
 
 /**
- * Only the rule refuses an open bracket or string, which would include what follows the selector.
+ * `querySelector` accepts an open bracket or string, which would include what follows the selector.
+ * Only `insertRule` refuses it.
  */
 const isValid = (selector: string): boolean => {
   try {

@@ -92,7 +92,7 @@ const Editor = ({ website, onChange, schema }: EditorProps & { schema: Schema })
     ${
       isConfirming &&
       html`<${Confirm} title="Save the configuration?" action="Save" onConfirm=${save} onClose=${() => setConfirming(false)}>
-        <p>The pages of ${website.name} use it from their next load. Stored will be:</p>
+        <p>The pages of ${website.name} use it from their next load. The stored configuration will be:</p>
         <pre tabindex="0">${asText}</pre>
       <//>`
     }

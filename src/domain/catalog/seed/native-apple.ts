@@ -1,5 +1,5 @@
 /**
- * Voices of macOS and iOS, available in every browser there. Some are preinstalled, others
+ * Voices of macOS and iOS, which every browser there offers. Some are preinstalled, others
  * downloadable.
  */
 export const apple = [

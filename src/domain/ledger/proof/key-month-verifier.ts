@@ -108,7 +108,10 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
       if (event.stream === account && event.type === "AccountClosed") closing = event.data as typeof closing;
       streams.set(event.stream, (streams.get(event.stream) ?? 0) + 1);
     },
-    /** Call it after the last event. @throws {NotGenuine} */
+    /**
+     * Call it after the last event.
+     * @throws {NotGenuine}
+     */
     end: (): KeyMonthSummary => {
       if (!seal) throw new NotGenuine("the export has no seal");
       checkHeads(heads, seal, chains.isOpen);

@@ -36,7 +36,10 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
   let events = 0;
 
   return {
-    /** @throws {NotGenuine} @throws {UnsupportedLogFormat} */
+    /**
+     * @throws {NotGenuine}
+     * @throws {UnsupportedLogFormat}
+     */
     add: (event: ProvenEvent): void => {
       requireForm(event, isWellFormedProof);
       const refusal = event.stream === logStream ? formatRefusal(event) : undefined;
@@ -52,7 +55,10 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
       times.add(event);
       events += 1;
     },
-    /** Call it after the last event. @throws {NotGenuine} */
+    /**
+     * Call it after the last event.
+     * @throws {NotGenuine}
+     */
     end: (): LogSummary => {
       const { last, ...counts } = seals.end();
       const { position, at, note } = last;

@@ -9,8 +9,8 @@ import { type Operation, pathParams, serviceOperation } from "../../kernel/opera
 import { respondTagged, type TaggedContent, taggedContent } from "../../kernel/tagged-content.ts";
 
 /**
- * Nothing from other origins, except connections to the given one; nothing inline, no framing.
- * Audio is played from memory.
+ * Forbids everything from other origins except connections to the given one, everything inline, and
+ * framing. Audio may be played from memory.
  */
 export const pagePolicy = (connectTo?: string): string =>
   [
@@ -98,7 +98,7 @@ interface PageFiles {
   readonly summary: string;
   readonly parameters: { readonly version: z.ZodString; readonly file: z.ZodString };
   readonly content: ZodOpenApiContentObject;
-  /** Besides 404. */
+  /** The error statuses besides 404. */
   readonly errors?: readonly 503[];
   find(version: string, file: string): Promise<PageFile | undefined>;
 }

@@ -22,7 +22,10 @@ const defaultModels = [
 /** The model that the lists of voices name. */
 export const [commonModel] = defaultModels;
 
-/** The engine that a model chooses; undefined for any. @throws {NotFound} */
+/**
+ * The engine that a model chooses; undefined for any.
+ * @throws {NotFound}
+ */
 export const engineOfModel = (model: string | null | undefined): EngineCode | undefined => {
   if (!model || model.startsWith("eleven_")) return undefined;
   return engineNamed(model, commonModel);

@@ -105,7 +105,10 @@ export const contentOf = (
   return { content: text_format ? undefined : ssmlContent(text, isAsked), isAsked };
 };
 
-/** The request in the service's own terms. @throws {NotFound} for an unknown model */
+/**
+ * The request in the service's own terms.
+ * @throws {NotFound} for an unknown model
+ */
 export const toSynthesisRequest = (
   voiceName: string,
   { output_format }: z.output<typeof speechQuery>,

@@ -158,7 +158,10 @@ const sorted = (voices: readonly Voice[], { sort, sort_direction }: VoiceQuery):
   return sort_direction === "asc" ? ascending : ascending.toReversed();
 };
 
-/** A page's token is the id of its last voice. @throws {Invalid} for one that is not in the list */
+/**
+ * A page's token is the id of its last voice.
+ * @throws {Invalid} for one that is not in the list
+ */
 const pageOf = (
   voices: readonly Voice[],
   { page_size, next_page_token: token }: VoiceQuery,

@@ -39,7 +39,10 @@ export const legacyRequest = (schema: RequestSchema) => {
   });
 };
 
-/** Converts a v1 query to a v2 request. @throws {Invalid} */
+/**
+ * Converts a v1 query to a v2 request.
+ * @throws {Invalid}
+ */
 export const requestFromLegacyQuery = (
   schema: ReturnType<typeof legacyRequest>,
   query: string,

@@ -114,7 +114,10 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
   return { present, headersFromMemory };
 };
 
-/** Refuses a voice without marks, for which the caller would pay and get none. @throws {Invalid} */
+/**
+ * Refuses a voice without marks, for which the caller would pay and get none.
+ * @throws {Invalid}
+ */
 const requireMarks = ({ renditions: [first] }: SynthesisPlan): void => {
   if (first?.hasMarks) return;
   throw new Invalid([{ path: ["marks"], message: "The voice does not report when words are spoken." }]);

@@ -175,11 +175,17 @@ const detailed = z.enum(["phoneme"]).optional().meta({
 /** The body and the query may have it. */
 export const marked = z.object({ marks: detailed });
 
-/** True if the query requests marks. @throws {Invalid} */
+/**
+ * True if the query requests marks.
+ * @throws {Invalid}
+ */
 export const marksInQuery = (query: string): boolean =>
   parse(marked, queryValues(query, ["marks"])).marks !== undefined;
 
-/** True if the body requests a stream of events, as the links of voices show. @throws {Invalid} */
+/**
+ * True if the body requests a stream of events, as the links of voices show.
+ * @throws {Invalid}
+ */
 export const streamRequested = (body: unknown): boolean => parse(streamed, body).stream === true;
 
 /** The query's parameters in the OpenAPI document: pitch, rate and volume may also be `null`. */

@@ -89,7 +89,10 @@ const numbered: Table = {
   "§§": "sections",
 };
 
-/** Only these words have a period. */
+/**
+ * These abbreviations are expanded only before a period. A later rule expands some of them without
+ * it.
+ */
 const general: Table = {
   approx: "approximately",
   Approx: "approximately",
@@ -166,7 +169,7 @@ export const abbreviationRules: readonly Rule[] = [
   [
     pattern(before, `(${keysOf(titles)})\\.?${space}(?=\\p{Lu})(?!${sentenceStart})`),
     ([written, title = ""]) =>
-      // Without a period only these are titles.
+      // Without a period, only these count as titles.
       written.includes(".") || /^(?:Dr|Mr|Mrs|Ms|Messrs|Prof|Lt|Sgt|Capt|Mt)$/.test(title)
         ? `${titles[title]} `
         : undefined,
@@ -175,7 +178,7 @@ export const abbreviationRules: readonly Rule[] = [
     pattern(before, `St\\.?${space}(?=\\p{Lu}\\p{Ll})(?!${sentenceStart})`),
     ([written]) => (/\./.test(written) ? "Saint " : undefined),
   ],
-  // Without a name: "the Dr. said"
+  // A title may also stand without a name: "the Dr. said".
   [
     pattern(
       `(?<=\\b(?:[Tt]he|[Mm]y|[Yy]our|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Aa]n?)${space})(Dr|Prof|Capt|Lt|Sgt|Gov|Pres|Sen|Rep|Gen|Rev)`,
