@@ -28,7 +28,7 @@ export const requireLogFormat = async (store: EventStore): Promise<void> => {
     if (event.type === "LogFormatRecorded") isStated = true;
     begin ??= event.position;
   }
-  // Only the service records servings, and it has begun the log before.
+  // A log with servings always has events in this stream: the service writes them first.
   if (begin !== undefined && !isStated && (await beginsWithFormat1(store, begin))) throw formatRefusal1();
 };
 
@@ -50,8 +50,9 @@ const beginsWithFormat1 = async (store: EventStore, begin: number): Promise<bool
 const { version } = packageJson;
 
 /**
- * The log's id, given by the first process that writes to it; `newId` becomes it if it has none.
- * Records the format of a log that states none: `requireLogFormat` must have checked it.
+ * Returns the log's id, which the first process that writes to the log chooses. If it has none,
+ * `newId` becomes its id. Records the format of a log that states none: `requireLogFormat` must
+ * have checked it.
  * @throws {Unavailable}
  */
 export const obtainEventLogId = async (

@@ -124,7 +124,7 @@ const syncDirectory = async (path: string): Promise<void> => {
 
 /**
  * The key under which audio is named.
- * @throws {BadSetting} none of the master keys opens it
+ * @throws {BadSetting} if none of the master keys opens it
  */
 export const openNamingKey = async (
   handler: CommandHandler,
@@ -145,7 +145,7 @@ export const openNamingKey = async (
 
 /**
  * Loads the keys at the first call and checks them against the log.
- * @throws {BadSetting} from the promise, if the master key is not the recorded one
+ * @throws {BadSetting} (asynchronously) if the master key is not the recorded one
  */
 export const createLazyCipher = (
   settings: Settings,

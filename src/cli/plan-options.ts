@@ -38,7 +38,7 @@ export const withPlanOptions = (command: Command): Command =>
     command.addOption(new Option("--plan <tier>", "the key's plan").choices(tiers).default("free")),
   );
 
-/** The unparsed plan. */
+/** The plan before it is parsed. */
 export const planGiven = (tier: string, { requestsPerMinute, monthlyCharacters }: PlanNumbers): object => ({
   tier,
   ...(requestsPerMinute !== undefined && { requestsPerMinute }),

@@ -1,4 +1,4 @@
-/** What lists that follow from one another share. Only the latest of them adds to it. */
+/** Successive lists share this. Only the latest of them adds to it. */
 interface Shared {
   readonly ids: string[];
   /** The last index of each id. */

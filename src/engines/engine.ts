@@ -38,9 +38,10 @@ export interface SpeechRequest extends WrittenText {
 
 /**
  * Decodes audio as it arrives to a WAV of 16-bit samples in one channel.
- * @throws {EngineFailed} it is not audio of that container
- * @throws {Interrupted} the decoder was killed
- * @throws {Unavailable} there is none; errors of `audio`
+ * @throws {EngineFailed} if it is not audio of that container
+ * @throws {Interrupted} if the decoder was killed
+ * @throws {Unavailable} if there is none
+ * @throws the errors of `audio`
  */
 export type Decode = (
   audio: AsyncIterable<Buffer>,
@@ -83,19 +84,19 @@ export const noVersion = "none";
 
 /**
  * Synthesizes speech.
- * @throws {EngineFailed} the engine cannot be reached or fails; its own deadline starts with its
- * slot
- * @throws {Unpronounceable} this voice cannot pronounce any of the text; another may
- * @throws {Invalid} path `text`: no voice can
- * @throws {Interrupted} the work was killed from outside
- * @throws {Unavailable} no slot in time
+ * @throws {EngineFailed} if the engine cannot be reached, fails, or misses its own deadline, which
+ * starts with its slot
+ * @throws {Unpronounceable} if this voice cannot pronounce any of the text, but another may
+ * @throws {Invalid} for `text`, if no voice can pronounce it
+ * @throws {Interrupted} if the work was killed from outside
+ * @throws {Unavailable} if no slot is free in time
  */
 export interface Engine {
   readonly code: EngineCode;
   /**
-   * What the bytes of this voice depend on besides the request: part of every recipe. The version
-   * of its tool, model or API, and that of the service's own preparation of text and prosody for
-   * it. `noVersion` if the engine does not have the voice.
+   * Names what the bytes of this voice depend on besides the request. It is a part of every recipe.
+   * It has the version of the voice's tool, model or API, and that of the service's own preparation
+   * of text and prosody for it. `noVersion` if the engine does not have the voice.
    */
   version(voice: string): string;
   /**

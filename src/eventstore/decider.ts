@@ -2,7 +2,7 @@ import type { EventMetadata, NewEvent } from "./event-store.ts";
 import { uuidv7 } from "./uuid.ts";
 
 /**
- * How a stream's state follows from its events. `evolve` never validates and never changes its
+ * Computes a stream's state from its events. `evolve` never validates and never changes its
  * arguments.
  */
 export interface Decider<S, E> {
@@ -29,9 +29,7 @@ export interface StreamSnapshot<S = unknown> {
 // biome-ignore lint/suspicious/noExplicitAny: queues hold the states and events of every decider
 export type Any = any;
 
-/**
- * What a command does, and whom it is done for. `decide` returns new events, or throws to refuse.
- */
+/** Says what a command does, and for whom. `decide` returns new events, or throws to refuse. */
 export interface DecisionRequest {
   readonly decide: (state: Any) => readonly DomainEvent[];
   readonly metadata: EventMetadata;

@@ -5,7 +5,7 @@ import type { EpochMs } from "../domain/time.ts";
  * test/contracts/event-store.ts.
  */
 
-/** Who caused an event, by which request. Equal on all events of one command. */
+/** Names who caused an event, and by which request. It is the same in all events of one command. */
 export interface EventMetadata {
   /** The id of the request that caused it. */
   readonly correlationId?: string;

@@ -26,7 +26,7 @@ export const prefixedEventStore = (store: EventStore, prefix: string): EventStor
     events: batch.events.map(ownEvent).filter((event) => event !== undefined),
   });
 
-  /** @throws {TypeError} for a name that would not be its own */
+  /** @throws {TypeError} for a name that this installation may not use */
   const validName = (stream: string): string => {
     validateStreamName(stream);
     const stored = toStored(stream);

@@ -1,6 +1,6 @@
 /**
- * How the installations that share one log name their streams. User projections of the server use
- * this file too.
+ * Installations that share one log name their streams by these rules. User projections of the
+ * server use this file too.
  */
 
 /** Never part of a prefix, so that no installation's prefix begins another's. */
@@ -20,7 +20,7 @@ export type StreamNames = ReturnType<typeof streamNames>;
 
 /**
  * The names of one installation's streams in a shared log. Without a prefix, names are stored
- * unchanged, and names with any prefix, and the probes', are not its own.
+ * unchanged. Names with a prefix, and the stream of probes, then belong to others.
  */
 export const streamNames = (prefix: string) => {
   const beginning = prefix === "" ? "" : prefix + separator;

@@ -38,7 +38,7 @@ import { openStreamOperation } from "./websocket/operation.ts";
 /** The APIs of other services that this one speaks. */
 export const compatibleApis = [openAi, elevenLabs] as const;
 
-/** What creates the operations, in the order of the OpenAPI document. */
+/** These functions create the operations, in the order of the OpenAPI document. */
 const factories = [
   synthesisOperations,
   openStreamOperation,
@@ -78,7 +78,7 @@ const factories = [
 
 type CompatibleFactory = (typeof compatibleApis)[number]["operations"][number];
 
-/** What the factories need, taken together. */
+/** The options of all factories together. */
 type FactoryOptions = (typeof factories)[number] extends (options: infer Options) => unknown
   ? Options
   : never;

@@ -27,7 +27,7 @@ export interface AdmissionsOptions {
 /** How often one request is tried again, in a new journal or after a reservation. */
 const maxAttempts = 5;
 
-/** What kept the previous attempt from recording or admitting a request. */
+/** The reason why the previous attempt did not record or admit a request. */
 export type Obstacle = keyof typeof obstacles;
 
 const obstacles = {

@@ -21,7 +21,7 @@ export interface RecorderOptions {
   readonly onError: (what: string, error: unknown) => void;
 }
 
-/** Who is charged, and what is held for the request. */
+/** The key that is charged, and the characters that are held for the request. */
 export interface Charge {
   readonly principal: ChargedKey;
   readonly hold?: Hold | undefined;

@@ -13,7 +13,7 @@ export interface VoiceEvent {
 
 /** The audio of a model for symbols that it spoke at once. */
 export interface SpokenSymbols {
-  /** Chunks, which are read before the next one is made. */
+  /** Its chunks. Each is read before the next one is computed. */
   readonly audio: Iterable<Float32Array | Float64Array>;
   /** Samples before the first symbol. */
   readonly lead: number;
@@ -24,7 +24,7 @@ export interface SpokenSymbols {
 interface SentenceSpeaker {
   /** The ids of the model's symbols. */
   readonly vocabulary: Readonly<Record<string, number>>;
-  /** `ids`: those of symbols, without the pause at both ends. */
+  /** `ids`: the ids of the symbols, without the pause at both ends. */
   readonly run: (ids: readonly number[]) => Promise<SpokenSymbols>;
   readonly onEvent: (event: VoiceEvent) => void;
 }
@@ -52,13 +52,13 @@ export async function* speakSentences(
   }
 }
 
-/** hibari's model takes a second and 50 MB for as many symbols. */
+/** hibari's model needs a second and 50 MB for this many symbols. */
 const maxSymbols = 200;
 
-/** A long sentence in parts, which end after punctuation where that is possible. */
+/** Divides a long sentence into parts, which end after punctuation where that is possible. */
 const partsOf = (sentence: SpokenSentence): readonly SpokenSentence[] => {
   const parts: SpokenWord[][] = [];
-  let rest = sentence.flatMap(divided);
+  let rest = sentence.flatMap(divideWord);
   while (rest.length > 0) {
     const max = Math.max(1, wordsWithin(rest));
     const clause = rest.slice(0, max).findLastIndex(({ phonemes }) => clauseEnd.test(phonemes)) + 1;
@@ -69,8 +69,10 @@ const partsOf = (sentence: SpokenSentence): readonly SpokenSentence[] => {
   return parts;
 };
 
-/** A word with more symbols than the model takes: a long number, or phonemes of a document. */
-const divided = (word: SpokenWord): SpokenWord[] =>
+/**
+ * Divides a word with more symbols than the model takes: a long number, or phonemes of a document.
+ */
+const divideWord = (word: SpokenWord): SpokenWord[] =>
   word.phonemes.length <= maxSymbols
     ? [word]
     : (word.phonemes.match(longestPart) ?? []).map((phonemes) => ({ ...word, phonemes }));
@@ -79,7 +81,7 @@ const longestPart = new RegExp(`.{1,${maxSymbols}}`, "gsu");
 
 const clauseEnd = /[,;:—.!?…]["”)]*\s*$/;
 
-/** Counts the words that have at most `maxSymbols` together. */
+/** Counts the first words that together have at most `maxSymbols`. */
 const wordsWithin = (words: readonly SpokenWord[]): number => {
   let symbols = 0;
   const past = words.findIndex(({ phonemes }) => {
@@ -96,7 +98,7 @@ interface PlacedSymbol {
   readonly isFirst: boolean;
 }
 
-/** The symbols that the model has. */
+/** Finds the model's ids of the symbols. Symbols that it does not have are dropped. */
 const symbolsOf = (
   words: readonly SpokenWord[],
   vocabulary: SentenceSpeaker["vocabulary"],
@@ -126,7 +128,7 @@ const placeSymbols = (
   }
 };
 
-/** Letters; spaces, punctuation, stress and other modifiers belong to them. */
+/** A phoneme is a letter. Spaces, punctuation, stress and other modifiers are not phonemes. */
 const phoneme = /[[\p{L}--\p{Lm}]ᵊ]/v;
 
 /** Values outside of -1 to 1 are clipped. */

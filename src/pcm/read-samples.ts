@@ -18,15 +18,16 @@ interface Failures {
 
 /**
  * Reads the samples of a WAV, and resolves with the first one that is not silent.
- * @throws `invalid()` not a WAV, or another number of samples than its header declares (also
- * midway)
- * @throws `silence()`; errors of `wav`
+ * @throws `invalid()` if it is no WAV or has another number of samples than its header declares
+ * (also midway)
+ * @throws `silence()` if all samples are silent
+ * @throws the errors of `wav`
  */
 export const readSamples = async (
   wav: AsyncIterable<Buffer>,
   { silence, invalid }: Failures,
 ): Promise<Samples> => {
-  const rest = whole(wav, invalid)[Symbol.asyncIterator]();
+  const rest = checkLength(wav, invalid)[Symbol.asyncIterator]();
   const held: Buffer[] = [];
   let size = 0;
   for (let heard = false; !heard; ) {
@@ -47,7 +48,7 @@ export const readSamples = async (
 };
 
 /** flite exits with 0 when its disk is full: only the header shows what is missing. */
-async function* whole(
+async function* checkLength(
   wav: AsyncIterable<Buffer>,
   invalid: Failures["invalid"],
 ): AsyncGenerator<Buffer, void> {
@@ -69,12 +70,12 @@ export async function* scale(pcm: AsyncIterable<Buffer>, gain: number): AsyncIte
   for await (const chunk of inWholeSamples(pcm)) {
     // The view has the byte order of the processor: little-endian on x86-64 and ARM.
     const samples = new Int16Array(chunk.length / bytesPerSample);
-    const louder = Buffer.from(samples.buffer);
-    chunk.copy(louder);
+    const scaled = Buffer.from(samples.buffer);
+    chunk.copy(scaled);
     for (let at = 0; at < samples.length; at++) {
       const sample = Math.round((samples[at] ?? 0) * gain);
       samples[at] = Math.max(-32_768, Math.min(32_767, sample));
     }
-    yield louder;
+    yield scaled;
   }
 }

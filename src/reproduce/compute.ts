@@ -37,7 +37,7 @@ export const compute = async (text: string, { recipe }: AudioName, readFile: Rea
 
 const withoutIcu = (version: string): string => version.replace(/; icu [^;]*$/, "");
 
-/** Exactly what the service asks its engine for. */
+/** Repeats exactly the request of the service to its engine. */
 const requestOf = (given: string, recipe: AudioName["recipe"]): SpeechRequest => {
   const { voice, lang, format } = recipe;
   const text = given.normalize("NFC");

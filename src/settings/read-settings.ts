@@ -39,7 +39,7 @@ export const readSettings = (env: NodeJS.ProcessEnv = process.env): Settings => 
 };
 
 /**
- * Awaits what a setting describes.
+ * Awaits a part that a setting describes, and names the setting if it cannot be opened.
  * @throws {BadSetting} naming the setting, with the error in one line
  */
 export const withSettingName = async <T>(name: string, opened: Promise<T>): Promise<T> => {
@@ -93,10 +93,10 @@ const toSettings = (data: Environment) => ({
   naturalVoices: {
     /** See `naturalVoicesFolder`. */
     folder: data.NATURAL_VOICES_DIR,
-    /** What a new installation begins with. */
+    /** A new installation begins with this choice. */
     choice: data.VOICES,
   },
-  /** Where the servers of websites and webhooks may be, beside public networks. */
+  /** Servers of websites and webhooks may be in these networks, besides public ones. */
   upstreamNetworks: {
     allowLoopback: data.ALLOW_LOOPBACK_UPSTREAMS === "true",
     networks: data.ALLOW_UPSTREAM_NETWORKS,

@@ -186,7 +186,10 @@ export const checkWyomingKey = (
   });
 };
 
-/** What an operator configured for a free engine. It is tried before the engine's local tools. */
+/**
+ * A server or models that an operator configured for a free engine. They are tried before the
+ * engine's local tools.
+ */
 type EngineAddress =
   | { readonly kind: "openai"; readonly server: SelfHostedServer }
   | { readonly kind: "sherpa"; readonly paths: readonly string[] };

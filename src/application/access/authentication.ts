@@ -31,7 +31,7 @@ export interface Authenticator {
    * Authenticates a caller by one form of credentials only: an origin does not make up for a wrong
    * secret or token.
    * @throws {Unauthorized} disclosing only the form of the credentials
-   * @throws {RateLimited} instead, for a wrong secret of a client that has presented too many
+   * @throws {RateLimited} for a wrong secret, if the client has presented too many
    */
   authenticate(credentials: Credentials, client: string, at?: AccessPoint): Principal;
   /**

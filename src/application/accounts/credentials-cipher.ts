@@ -28,7 +28,7 @@ export type SecretOwner = CredentialsOwner | WebhookSecretOwner | NamingKeyOwner
 export interface CredentialsCipher {
   /** The id of the key that encrypts now. */
   readonly keyId: string;
-  /** The ids of all keys, that one first. */
+  /** The ids of all keys, the one that encrypts first. */
   readonly keyIds: readonly [string, ...string[]];
   encrypt(text: string, context: SecretOwner): Encrypted;
   /**
@@ -70,10 +70,10 @@ export const createCredentialsCipher = ({
     keyIds: [keyId, ...previous.map(keyIdOf)],
     encrypt: (text, context) => {
       const nonce = random(nonceBytes);
-      const closing = createCipheriv(algorithm, current, nonce, { authTagLength: tagBytes }).setAAD(
+      const cipher = createCipheriv(algorithm, current, nonce, { authTagLength: tagBytes }).setAAD(
         associatedData(context),
       );
-      const parts = [nonce, closing.update(text, "utf8"), closing.final(), closing.getAuthTag()];
+      const parts = [nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()];
       return { ciphertext: `${version}.${Buffer.concat(parts).toString("base64url")}`, keyId };
     },
     decrypt: (encrypted, context) => {
@@ -94,13 +94,15 @@ const decryptWith = (key: Buffer, ciphertext: string, context: SecretOwner): str
   const [form, encoded = ""] = ciphertext.split(".");
   const bytes = Buffer.from(encoded, "base64url");
   if (form !== version || bytes.length < nonceBytes + tagBytes) throw new DecryptionFailed();
-  const opening = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
+  const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), {
+    authTagLength: tagBytes,
+  })
     .setAAD(associatedData(context))
     .setAuthTag(bytes.subarray(-tagBytes));
-  return Buffer.concat([opening.update(bytes.subarray(nonceBytes, -tagBytes)), opening.final()]).toString();
+  return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]).toString();
 };
 
-/** The associated data. A JSON list is unambiguous. */
+/** Writes the owner as associated data, in a JSON list, which is unambiguous. */
 const associatedData = (owner: SecretOwner): Buffer =>
   Buffer.from(JSON.stringify([version, ...partsOf(owner)]));
 

@@ -23,7 +23,8 @@ export interface NamingKey {
 /**
  * The key under which all instances name audio. The first process that asks for it creates it. It
  * does not change when the master key does.
- * @throws {DecryptionFailed} {Unavailable}
+ * @throws {DecryptionFailed}
+ * @throws {Unavailable}
  */
 export const obtainNamingKey = async ({
   handler,

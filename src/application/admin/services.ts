@@ -41,7 +41,7 @@ interface AdminServicesOptions {
   readonly execute: ExecuteCommand;
   readonly providers: Providers;
   readonly cipher: () => Promise<CredentialsCipher>;
-  /** Why a webhook's address is not allowed. */
+  /** Returns why a webhook's address is not allowed; undefined if it is. */
   readonly webhookRefusal: (url: URL) => string | undefined;
   /** See `createCatalogService`. */
   readonly findInstalled: () => Promise<(voiceName: string) => boolean>;
@@ -51,11 +51,11 @@ interface AdminServicesOptions {
   readonly readCountedUsage?: ReadCountedUsage;
   /** True if the clock is known to differ from the event store's by at most 60 s. */
   readonly isClockRight: () => boolean;
-  /** False: keys are described without their usage. Default true. */
+  /** If false, keys are described without their usage. Default true. */
   readonly readsUsage?: boolean;
   /**
-   * False: keys are described without the names of their websites, whose view was not read. Default
-   * true.
+   * If false, keys are described without the names of their websites, whose view was not read.
+   * Default true.
    */
   readonly namesWebsites?: boolean;
 }

@@ -91,7 +91,7 @@ export const createAudioReports = ({
       return { ...totals, sounds: listed, distinct: sounds.size };
     },
     /**
-     * @throws {NotFound} not a hash
+     * @throws {NotFound} if it is not a hash
      * @throws {Invalid}
      * @throws {Unavailable}
      */
@@ -104,7 +104,7 @@ export const createAudioReports = ({
     },
     /**
      * Makes the CDN forget audio. `purged` is false if no CDN is configured.
-     * @throws {NotFound} not a hash
+     * @throws {NotFound} if it is not a hash
      * @throws {Unavailable}
      */
     purge: async (hash: string): Promise<{ readonly hash: string; readonly purged: boolean }> => {

@@ -19,8 +19,8 @@ export interface DeletedAudio {
  * Deletes audio and what belongs to it: from the store, then from the memory of all instances,
  * which follow the event that records the deletion, then from the CDN. In this order no copy
  * returns from a later place. Can be repeated.
- * @throws {NotFound} not a hash
- * @throws {Unavailable} a step failed: repeat it
+ * @throws {NotFound} if it is not a hash
+ * @throws {Unavailable} if a step failed: repeat it
  */
 export type DeleteAudio = (hash: string, context: CommandContext) => Promise<DeletedAudio>;
 

@@ -76,7 +76,7 @@ export const createVoices = ({
       if (!voice) throw new NotFound("There is no voice of that name.");
       return voice;
     },
-    /** True if a request for speech may name it, alone or with this engine, by any name. */
+    /** True if a request for speech may use this name, alone or with this engine. */
     isNamed: (websiteId: string, name: string, engine?: EngineCode): boolean => {
       const { index } = catalogOf(websiteId);
       const isSpokenHere = ({ service }: SystemVoice): boolean =>

@@ -81,10 +81,10 @@ export const createClockCheck = ({
   let storeTime = 0;
   /** The latest time of an event in the log. */
   let logTime = 0;
-  /** What a source says of a wrong clock. */
+  /** The message that names the source by which the clock is wrong. */
   let objection: string | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
-  /** Why nothing is recorded, as of the last comparison. */
+  /** The reason why nothing is recorded, as of the last comparison. */
   let problem: string | undefined;
 
   /**
@@ -103,8 +103,8 @@ export const createClockCheck = ({
   };
 
   /**
-   * Without reading the uptime, which costs microseconds, while the clock runs evenly: `check` is
-   * called each second.
+   * Does not read the uptime while the clock runs evenly: that would cost microseconds, and `check`
+   * is called each second.
    */
   const quickJump = (now = clock()): number => {
     if (wasSet || !(Math.abs(now - last) <= wrongMs)) return jump();

@@ -6,8 +6,8 @@ import { readCorrections } from "../../ledger/journal/clock-corrections.ts";
 import { readJournalRegistry } from "../../ledger/journal/journal-registry.ts";
 
 /**
- * The latest time that a start can know of the log: at the ends of the journals and the seals,
- * without those of a wrong clock that was corrected.
+ * Reads the latest time of the log that a starting process can find, from the last events of the
+ * journals and seals. Times of a wrong clock that was corrected do not count.
  * @throws {EventStoreUnavailable}
  */
 export const readLastTime = async (store: EventStore): Promise<number> => {

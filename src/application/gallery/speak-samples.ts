@@ -78,7 +78,7 @@ export const createSpeakSamples = ({
   };
 
   /**
-   * @throws {Unavailable} the engines, the stores or the views
+   * @throws {Unavailable} if the engines, the stores or the views are unavailable
    * @throws the signal's reason
    */
   return async (signal: AbortSignal): Promise<SampleCounts> => {

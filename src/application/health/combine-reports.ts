@@ -9,7 +9,7 @@ import type { ProviderActivity } from "./provider-activity.ts";
  * is that of the process that responds.
  */
 
-/** What each process reports of itself. */
+/** Each process reports this of itself. */
 export interface Reports {
   readonly health: Health;
   readonly status: InstanceStatus;

@@ -65,7 +65,7 @@ export const createLexicons = ({
     /**
      * Replaces the whole lexicon.
      * @throws {NotFound} for an unknown website
-     * @throws {Conflict} too many lexicons
+     * @throws {Conflict} if there are too many lexicons
      */
     set: async (
       websiteId: string,

@@ -24,7 +24,7 @@ export interface WebsiteLexicons {
   /**
    * The chosen lexicons in their order; by default all lexicons of the website, in the order of
    * their names. Undefined if there are none.
-   * @throws {Invalid} a chosen one does not exist, or has another version
+   * @throws {Invalid} if a chosen one does not exist, or has another version
    */
   of(websiteId: string, chosen?: readonly LexiconChoice[]): FindReplacements | undefined;
 }

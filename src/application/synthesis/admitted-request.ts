@@ -220,7 +220,9 @@ export class AdmittedRequest {
     if (obtained && "audio" in obtained) await readToEnd(obtained.audio[Symbol.asyncIterator]());
   }
 
-  /** What the failed request is charged for; undefined if no engine has worked for it. */
+  /**
+   * The serving for which the failed request is charged; undefined if no engine has worked for it.
+   */
   #unserved(error: unknown): NewServing | undefined {
     const { requestId } = this.#context;
     const audio = this.#audio;

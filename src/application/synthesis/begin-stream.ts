@@ -23,7 +23,7 @@ export interface SynthesisStream {
    * {Unavailable}.
    */
   readonly audio: AsyncIterable<Buffer>;
-  /** What the reader keeps in memory. */
+  /** The memory that the reader uses. */
   readonly memory: AudioMemory;
   /**
    * The reader must call it when it writes audio to the connection. Without a call the serving is

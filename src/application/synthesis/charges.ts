@@ -21,7 +21,7 @@ import type { SynthesisPlan } from "./planner.ts";
  * silent.
  */
 
-/** What is sent of the audio. */
+/** Says how much of the audio is sent. */
 export interface Selection {
   /** The size of the part; undefined if all of the audio is sent. */
   readonly partBytes?: number | undefined;

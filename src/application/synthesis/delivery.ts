@@ -53,9 +53,9 @@ export interface CompleteDelivery {
   /** The audio, if it is in memory. */
   fromMemory(plan: SynthesisPlan): Audio | undefined;
   /**
-   * What is known of the audio in memory or store, if the key was charged for it within ten
-   * minutes. Otherwise it is not looked for, so that neither the response nor its time tells the
-   * key what others had spoken.
+   * Finds the audio in memory or store if the key was charged for it within ten minutes. Otherwise
+   * it does not look for it, so that neither the response nor its time tells the key what others
+   * had spoken.
    */
   findCharged(plan: SynthesisPlan, apiKey: string, signal: AbortSignal): Promise<KnownAudio | undefined>;
   /**

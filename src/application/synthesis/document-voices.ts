@@ -18,7 +18,7 @@ interface VoicedDocument {
 /**
  * The document for a candidate. A `<voice>` may name each voice of the website's catalog that the
  * candidate's engine speaks: for a provider, its own voices; for a local engine, all local ones.
- * @throws {Invalid} path `text`: the document is invalid, or names another voice
+ * @throws {Invalid} for `text`, if the document is invalid, or names another voice
  */
 export const documentFor = (
   text: string,

@@ -187,7 +187,7 @@ interface ParsedRequest {
   readonly find: FindReplacements | undefined;
 }
 
-/** @throws {Invalid} path `text`: the text is not SSML, and should be */
+/** @throws {Invalid} for `text`, if the text is not SSML, and should be */
 const formatOf = ({ text, textFormat }: SynthesisRequest): TextFormat => {
   if (textFormat === undefined) return isSsml(text) ? "ssml" : "plain";
   if (textFormat !== "ssml" || isSsml(text)) return textFormat;
@@ -195,8 +195,9 @@ const formatOf = ({ text, textFormat }: SynthesisRequest): TextFormat => {
 };
 
 /**
- * What a voice speaks without lexicons, and what lexicons apply to.
- * @throws {Invalid} nothing is to be spoken
+ * Returns what a voice speaks without lexicons (`spoken`), and the text to which lexicons apply
+ * (`source`).
+ * @throws {Invalid} if there is nothing to speak
  */
 const writtenFor = (
   takesSsml: boolean,

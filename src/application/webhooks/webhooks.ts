@@ -96,9 +96,9 @@ export class WebhooksService {
   }
 
   /**
-   * @throws {Invalid} an address that is not allowed
-   * @throws {NotFound} an unknown website or key
-   * @throws {Conflict} too many
+   * @throws {Invalid} if the address is not allowed
+   * @throws {NotFound} if the website or the key is unknown
+   * @throws {Conflict} if there are too many
    */
   async add(
     { url, events, websiteId, apiKey }: WebhookTarget & WebhookFilter,
@@ -129,7 +129,7 @@ export class WebhooksService {
 
   /**
    * @throws {NotFound}
-   * @throws {Invalid} an address that is not allowed
+   * @throws {Invalid} if the address is not allowed
    */
   async change(webhookId: string, change: WebhookChange, context: CommandContext): Promise<WebhookDetails> {
     if (change.url !== undefined) this.#checkUrl(change.url);

@@ -19,7 +19,7 @@ const transientStatuses = new Set([429, 502, 503]);
 /**
  * Retries transient failures after the delay of `Retry-After`, or else after exponential backoff
  * with full jitter. All other failures, timeouts included, are thrown at once.
- * @throws {VoxledgerError} the error of the last attempt
+ * @throws {VoxledgerError} which is the error of the last attempt
  */
 export const withRetry = async <T>(
   attempt: () => Promise<T>,

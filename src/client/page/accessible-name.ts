@@ -26,7 +26,7 @@ const labelledBy = (element: Element): string =>
 const isValueButton = (element: Element): element is HTMLInputElement =>
   element.matches("input[type=submit], input[type=button], input[type=reset]");
 
-/** The visitor has entered their content, or it is options: it is never spoken. */
+/** Their content was entered by the visitor, or is a list of options. It is never spoken. */
 const fields = "input, textarea, select, datalist, [contenteditable]";
 
 const isField = (element: Element): boolean => element.matches(fields);

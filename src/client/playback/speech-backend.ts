@@ -50,8 +50,8 @@ export const serviceBackend = ({
       yield {
         part: delivery.part,
         play: ({ signal, onStart, onBoundary }) => {
-          const wanted = onBoundary && { boundaries: loadBoundaries(delivery, signal), onBoundary };
-          return player.play(delivery, { prosody, signal, onStart, ...wanted });
+          const toReport = onBoundary && { boundaries: loadBoundaries(delivery, signal), onBoundary };
+          return player.play(delivery, { prosody, signal, onStart, ...toReport });
         },
       };
     }

@@ -116,7 +116,8 @@ const createConnectionBackoff = ({ now, random }: { now: () => number; random: (
 
   return {
     /**
-     * @throws {VoxledgerError} the last failure, with the remaining delay as `retryAfterSeconds`
+     * @throws {VoxledgerError} which is the last failure, with the remaining delay as
+     * `retryAfterSeconds`
      */
     assertAllowed: (): void => {
       if (!last) return;

@@ -3,7 +3,7 @@ export interface VoiceLicence {
   readonly name: string;
   /** SPDX, where there is an identifier. */
   readonly licence: string;
-  /** Where its text is. */
+  /** The URL or path of its text. */
   readonly text: string;
   /** The prefixes of `SystemVoice.voiceName` that need it. */
   readonly voices: readonly string[];

@@ -51,9 +51,9 @@ export const freeEngineOrder: readonly EngineCode[] = ["g5", "g1", "g2", "g3"];
  * system voices are tried in order. Else `name` selects a system or friendly voice (see
  * `VoiceNames`). Else `lang` selects one voice per engine: of `engine` if given, else of the free
  * engines.
- * @throws {NotFound} no voice of that name, or no engine for that language
- * @throws {Invalid} path `lang`: neither voice nor language is given; `format`, `text`: no
- * candidate's engine supports it
+ * @throws {NotFound} if no voice has that name, or no engine speaks that language
+ * @throws {Invalid} for `lang`, if neither voice nor language is given; for `format` or `text`, if
+ * no candidate's engine supports it
  */
 export const resolveVoices = (
   catalog: CatalogIndex,

@@ -56,7 +56,7 @@ export const maxLexicons = 10;
 
 /**
  * Returns no event if the lexicon has these rules already.
- * @throws {Conflict} the website has too many lexicons
+ * @throws {Conflict} if the website has too many lexicons
  */
 export const setLexicon = (
   { versions, byName }: Lexicons,

@@ -16,18 +16,21 @@ export interface FormatTraits {
    */
   readonly version?: number;
   /**
-   * True if `/v2` offers it; which engines do is in their own tables. False: only compatible APIs
+   * True if `/v2` offers it, with the engines whose tables have it. If false, only compatible APIs
    * offer it.
    */
   readonly inV2: boolean;
-  /** Checked for truncation and measured by src/audio/formats/containers.ts. */
+  /** `src/audio/formats/containers.ts` checks it for truncation and measures its duration. */
   readonly container: string;
   /**
    * The rate is in Hz. If absent, the audio has the rate of the voice, or one that the codec
    * supports.
    */
   readonly sampleRate?: number;
-  /** How ffmpeg encodes it. Absent: raw samples behind a header, which needs no encoder. */
+  /**
+   * The way in which ffmpeg encodes it. If absent, it consists of raw samples behind a header,
+   * which needs no encoder.
+   */
   readonly encoder?: {
     /** ffmpeg's names of codec and container. */
     readonly codec: string;
@@ -84,7 +87,7 @@ export const formats = {
     mimeType: "audio/flac",
     inV2: false,
     container: "flac",
-    // Without the 8 KB that its muxer reserves for tags.
+    // By default, the muxer would reserve 8 KB for tags.
     encoder: {
       codec: "flac",
       muxer: "flac",
@@ -98,7 +101,7 @@ export const formats = {
     mimeType: "audio/aac",
     inV2: false,
     container: "adts",
-    // The encoder's delay, and the rest of the last frame.
+    // The padding is the encoder's delay, and the rest of the last frame.
     encoder: { codec: "aac", muxer: "adts", options: ["-b:a 64k"], idle: 0, padding: [1024, 1024 + 1023] },
   },
   pcm: {
@@ -117,7 +120,9 @@ export type AudioFormat = keyof typeof formats;
 export type EncodedFormat = {
   [Format in AudioFormat]: (typeof formats)[Format] extends { encoder: object } ? Format : never;
 }[AudioFormat];
-/** What ffmpeg decodes, by its names of the demuxers: audio of other people's servers. */
+/**
+ * The containers that ffmpeg decodes, by the names of its demuxers: audio of self-hosted servers.
+ */
 export type DecodedContainer = "mp3" | "ogg" | "flac" | "aac";
 export type MimeType = (typeof formats)[AudioFormat]["mimeType"];
 export type Container = (typeof formats)[AudioFormat]["container"];

@@ -57,8 +57,8 @@ const withoutMarkup = (text: string): string =>
     .replace(/\b(?:\w+:\/\/|www\.)\S+/gi, " ");
 
 /**
- * Without Markdown's fenced code blocks. Nothing is left if a fence is unpaired: the text may be a
- * part of a longer one.
+ * Removes Markdown's fenced code blocks. Returns an empty text if a fence is unpaired, because the
+ * text may be a part of a longer one.
  */
 const withoutCode = (text: string): string => {
   const parts = text.split(/`{3,}|~{3,}/);
@@ -87,7 +87,7 @@ export const scriptOf = (lang: string): string | undefined => {
 };
 
 /**
- * @throws {EngineFailed} the audio is shorter than `least`. It does not count against a circuit
+ * @throws {EngineFailed} if the audio is shorter than `least`. It does not count against a circuit
  * breaker: the text may be unusual.
  */
 export const requireDuration = (seconds: number, least: number): void => {

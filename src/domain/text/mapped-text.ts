@@ -6,13 +6,13 @@ export interface MappedText {
   readonly text: string;
   /** The code points of the source that each UTF-16 unit of `text` stands for. */
   readonly from: readonly number[];
-  /** The first one after them. */
+  /** The first code point of the source after them. */
   readonly to: readonly number[];
   /** The length of the source in code points. */
   readonly length: number;
 }
 
-/** A text as it is. */
+/** Maps a text to itself. */
 export const unchanged = (text: string): MappedText => {
   const from: number[] = [];
   let at = 0;
@@ -46,9 +46,9 @@ function* rewritten(matches: Iterable<RegExpExecArray>, write: Write): Generator
 }
 
 /**
- * Replaces parts of a text, given in ascending order. The new text stands for the whole part,
- * except what it has in common with its beginning or end: that keeps its place, so that a sign that
- * is added to a word does not move the word.
+ * Replaces parts of a text, given in ascending order. The new text stands for the whole part. Only
+ * characters that both have in common at the beginning or end keep their places, so that a sign
+ * that is added to a word does not move the word.
  */
 export const replace = (source: MappedText, replacements: Iterable<Replacement>): MappedText => {
   const { text } = source;
@@ -85,8 +85,8 @@ export const replace = (source: MappedText, replacements: Iterable<Replacement>)
 
 /**
  * The lengths of what two texts have in common at their beginning and, beyond that, at their end. A
- * word of the first text is not divided where the second one has a blank: of "a@b" and "a at b"
- * nothing is in common.
+ * word of the first text is not divided where the second one has a blank: "a@b" and "a at b" have
+ * nothing in common.
  */
 const common = (a: string, b: string): readonly [before: number, after: number] => {
   const shorter = Math.min(a.length, b.length);

@@ -14,7 +14,7 @@ export interface PieceLimits {
 /**
  * Splits a text between sentences; a sentence that is too large between clauses, a clause between
  * words, a word between graphemes. Joined, the pieces are the text.
- * @throws {Invalid} path `text`: a grapheme is too large
+ * @throws {Invalid} for `text`, if a grapheme is too large
  */
 export const splitText = (text: string, lang: string, limits: PieceLimits): string[] => {
   if (text !== "" && !limits.target && limits.measure(text) <= limits.max) return [text];

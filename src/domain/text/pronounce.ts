@@ -19,7 +19,7 @@ const maxAdded = (characters: number): number => 2 * characters + 1_000;
  * Applies lexicons to a text in NFC, which is plain or SSML. In SSML, words whose pronunciation the
  * document gives stay as they are. A plain text becomes SSML if it contains phonemes. Undefined if
  * nothing is replaced.
- * @throws {Invalid} path `text`: it is invalid SSML, or too long with its aliases
+ * @throws {Invalid} for `text`, if it is invalid SSML, or too long with its aliases
  */
 export const pronounce = (
   { text, ssml }: { readonly text: string; readonly ssml: boolean },

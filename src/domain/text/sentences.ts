@@ -171,7 +171,7 @@ const stopAt = (
   // Georgian letters count as lower case and begin every sentence.
   if (/^(?!\p{Script=Georgian})\p{Ll}/u.test(begins)) return "none";
   if (!/^[.!?…]+$/.test(stops)) return "end";
-  // Without a blank: within an address or a file name.
+  // A stop without a blank after it is within an address or a file name.
   if (blanks === "" && said.endsWith(stops) && !unspaced.test(begins)) return "none";
   if (word === "" && /^(?:\.{2,}|…)$/.test(stops)) return "none"; // ` ... ` is a pause within a sentence
   if (stops !== ".") return "end";

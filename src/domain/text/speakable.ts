@@ -13,7 +13,7 @@ const isAudible = (document: string): boolean =>
 
 /**
  * The pieces that contain something to speak.
- * @throws {Invalid} there are none
+ * @throws {Invalid} if there are none
  */
 export const speakablePieces = (pieces: readonly string[], ssml: boolean): readonly string[] => {
   const worth = pieces.filter(ssml ? isAudible : isSpeakable);

@@ -86,16 +86,16 @@ export interface WrittenText {
   readonly ssml: boolean;
   /** The text as sent, in NFC, to which marks refer. Default: `text`. */
   readonly original?: string;
-  /** What is read instead of characters of `original`, if that has markup other than SSML. */
+  /** The replacements of characters of `original`, if that has markup other than SSML. */
   readonly reading?: readonly Replacement[] | undefined;
   /**
-   * What `text` has instead of spoken characters of `original`, or of its reading. Default:
-   * nothing.
+   * The replacements that `text` has for spoken characters of `original`, or of its reading.
+   * Default: none.
    */
   readonly replacements?: readonly Replacement[] | undefined;
 }
 
-/** What an engine speaks of a request's original text. */
+/** Computes what an engine speaks of a request's original text. */
 export const spokenOf = ({ text, original = text, reading, replacements, ssml }: WrittenText): SpokenText => {
   const written = reading
     ? withReplacements(spokenText(original, false), reading)

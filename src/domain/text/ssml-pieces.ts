@@ -6,7 +6,7 @@ import { escapeXml } from "./xml.ts";
 /**
  * Splits a document from `parseSsml` into complete documents: between the elements of `<speak>` and
  * between sentences, and likewise within elements that are too large and divisible.
- * @throws {Invalid} path `text`: an indivisible element is too large
+ * @throws {Invalid} for `text`, if an indivisible element is too large
  */
 export const splitSsml = (document: string, lang: string, limits: PieceLimits): string[] => {
   if (!limits.target && limits.measure(document) <= limits.max) return [document];

@@ -4,7 +4,10 @@ export interface SayAs {
   readonly format: string | undefined;
 }
 
-/** Who speaks words of a document. Empty: the voice of the request, in its language. */
+/**
+ * The voice that speaks words of a document. If empty, it is the voice of the request, in its
+ * language.
+ */
 export interface Speaker {
   /**
    * The voice of the innermost `<voice>`: the engine's own name, and the language that it speaks.

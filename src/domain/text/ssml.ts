@@ -15,9 +15,9 @@ const beginning = /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s;
 
 export const isSsml = (text: string): boolean => beginning.test(text);
 
-/** Where words stand in a document. */
+/** The context of words in a document. */
 export interface WordsPlace {
-  /** The document itself says how they are pronounced: alias, phoneme, say-as. */
+  /** True if the document itself says how they are pronounced, by an alias, phoneme or say-as. */
   readonly isFixed: boolean;
   readonly speaker: Speaker;
   /** The innermost `<say-as>` around it. */
@@ -50,7 +50,7 @@ type WriteWords = (words: string, place: WordsPlace) => string;
  * Rewrites a document in a canonical form of known elements and attributes; it is idempotent. Drops
  * comments, processing instructions, namespaces and `voice`, and shortens breaks. Engines must only
  * get such documents: others can make them open files.
- * @throws {Invalid} path `text`, with element and position but no text
+ * @throws {Invalid} for `text`, naming element and position but quoting no text
  */
 export const parseSsml = (
   text: string,

@@ -31,7 +31,7 @@ export const deliveryShapes = {
     attempt: count,
     status: optional(count),
     error: text,
-    /** Without it there is no further attempt. */
+    /** The time of the next attempt. If it is absent, there is none. */
     next: optional(utcTime),
     at: utcTime,
   },

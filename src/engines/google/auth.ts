@@ -7,7 +7,8 @@ import { errorFrom, readBody } from "../provider-http/responses.ts";
 export interface GoogleAuth {
   /**
    * The authentication headers.
-   * @throws {EngineFailed}; the signal's reason
+   * @throws {EngineFailed}
+   * @throws the signal's reason
    */
   headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
   /** Must not appear in messages. */

@@ -18,7 +18,7 @@ export interface GoogleClient {
  */
 const pattern = /^([a-z]{2,3}-[A-Za-z0-9]{2,4})-[A-Za-z0-9][A-Za-z0-9-]{0,80}$/;
 
-/** @throws {EngineFailed} not the name of a Google voice */
+/** @throws {EngineFailed} if it is not the name of a Google voice */
 export const languageOf = (voice: string): string => {
   const [, language] = pattern.exec(voice) ?? [];
   if (language === undefined) throw new EngineFailed("Google has no voice of this name.");

@@ -20,7 +20,9 @@ interface LocalEngineOptions {
   readonly warn?: (sentence: string) => void;
 }
 
-/** The free engines; the name of a voice contains its tool. Empty if no tool is installed. */
+/**
+ * Creates the free engines; none if no tool is installed. The name of a voice contains its tool.
+ */
 export const localEngines = async ({
   host,
   models,

@@ -9,31 +9,31 @@ import { dictionaryVersion } from "./japanese/japanese-readings.ts";
 import type { Boundary, LocalTool, Pauses } from "./local-tool.ts";
 
 /**
- * The version of what the tool is asked for. Raise it with every change of that, or names would
- * lead to old audio; a test enforces it.
+ * The version of the requests to the tool. Raise it when they change, or names would lead to old
+ * audio. A test enforces it.
  */
 const preparation = 1;
 
 /**
- * Letters and digits that it skips in all languages, from Latin Extended-D to Meetei Mayek; it
- * spells those of other rare scripts.
+ * Letters and digits that espeak-ng skips in all languages, from Latin Extended-D to Meetei Mayek.
+ * It spells those of other rare scripts.
  */
 const skipped = /[[\p{L}\p{N}]&&[\ua700-\uabff]]/gv;
 
 /**
- * A voice file, because variants of a voice that is named by language are not always applied; and a
- * variant.
+ * The name of a voice file, and of a variant. A voice that is named by its language does not always
+ * apply its variant.
  */
 const voicePattern = /^((?:[a-z]{2,4}\/)?[a-z]{2,4}(?:-[A-Za-z0-9]+)*)(?:\+([A-Za-z0-9_-]+))?$/;
 
 /**
- * Files that spell the words of their own language in espeak-ng 1.51, and those that read them.
- * Voices keep their names, which requests and catalogs contain.
+ * Replaces files that spell the words of their own language in espeak-ng 1.51 by files that read
+ * them. Voices keep their names, which requests and catalogs contain.
  */
 const readingFiles: Readonly<Record<string, string>> = {
-  // Turns Han characters into Pinyin, and reads that as English.
+  // This file turns Han characters into Pinyin, and reads that as English.
   "sit/cmn": "sit/cmn-Latn-pinyin",
-  // Says the names of vowel signs. Konkani is written as Marathi is.
+  // This file says the names of vowel signs. Konkani is written as Marathi is.
   "inc/kok": "inc/mr",
 };
 
@@ -86,8 +86,8 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
 };
 
 /**
- * It ends a text with the pause that it makes after the same punctuation within a text, at every
- * rate.
+ * espeak-ng ends a text with the pause that it makes after the same punctuation within a text, at
+ * every rate.
  */
 const pauses: Readonly<Record<Boundary, Pauses>> = {
   sentence: {},
@@ -96,8 +96,8 @@ const pauses: Readonly<Record<Boundary, Pauses>> = {
 };
 
 /**
- * Words per minute (at least 80), 0 to 99 with 50 as the voice's own pitch, and per cent (below 4
- * some voices are silent).
+ * The rate is in words per minute (at least 80), the pitch from 0 to 99 (50 is the voice's own),
+ * and the volume in per cent (below 4 some voices cannot be heard).
  */
 const prosodyValues = ({
   rate,
@@ -110,9 +110,9 @@ const prosodyValues = ({
 });
 
 /**
- * Removes commands of espeak-ng: `[[…]]` is phonemes, U+0001 starts a change of voice or rate,
- * U+0000 ends the text. Between the brackets espeak-ng skips some invisible characters, and U+0640
- * in some languages.
+ * Removes commands of espeak-ng: `[[…]]` encloses phonemes, U+0001 starts a change of voice or
+ * rate, U+0000 ends the text. Between the brackets espeak-ng skips some invisible characters, and
+ * U+0640 in some languages.
  */
 const plain = (text: string): MappedText =>
   rewrite(
@@ -125,7 +125,7 @@ const plain = (text: string): MappedText =>
 const brackets =
   /(?:\[|&#0*91;|&#[xX]0*5[bB];)(?=[\p{Default_Ignorable_Code_Point}\p{Cf}\p{M}\u0640]*(?:\[|&#|<phoneme))/gu;
 
-/** A text without commands, with those of the `<phoneme>` elements that its voice can pronounce. */
+/** Adds commands for the `<phoneme>` elements that the voice can pronounce. */
 const withPhonemes = (document: MappedText, voice: string): MappedText =>
   rewrite(
     document,

@@ -34,7 +34,7 @@ export const localEngine = (
   const inLanguage = voicesByLanguage((voice) => find(voice) !== undefined);
   /**
    * The voice of words of a document.
-   * @throws {EngineFailed} the engine does not have it
+   * @throws {EngineFailed} if the engine does not have it
    */
   const voiceOf = ({ voice, lang }: Speaker, request: Pick<SpeechRequest, "voice" | "lang">): LocalVoice => {
     const own = {
@@ -89,7 +89,7 @@ export const localEngine = (
   };
 };
 
-/** @throws {SpeechTooLong} the text cannot be spoken within the limits */
+/** @throws {SpeechTooLong} if the text cannot be spoken within the limits */
 const requireSpeakable = ({ minSeconds }: LocalTool, { text, ssml, lang, prosody }: SpeechRequest): void => {
   if (ssml) return; // it may set another rate
   const seconds = (minSeconds?.(text, lang) ?? 0) / Math.max(prosody.rate, slowestRate);

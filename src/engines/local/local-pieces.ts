@@ -26,7 +26,7 @@ const first = 40;
 
 /**
  * Splits runs into pieces for their local tools.
- * @throws {Invalid} path `text`: an SSML element is too large
+ * @throws {Invalid} for `text`, if an SSML element is too large
  */
 export const localPieces = (
   runs: readonly Run[],

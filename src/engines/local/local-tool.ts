@@ -76,8 +76,8 @@ export interface LocalTool {
   pauses(boundary: Boundary, rate: number): Pauses;
   /**
    * Returns the job with which the tool speaks one piece of a text.
-   * @throws {Invalid} the tool would speak nothing of it
-   * @throws {EngineFailed} it does not have the voice
+   * @throws {Invalid} if the tool would speak nothing of it
+   * @throws {EngineFailed} if it does not have the voice
    */
   pieceFor(request: SpeechRequest): ToolPiece;
 }
@@ -90,7 +90,7 @@ export interface ToolPiece {
   readonly placed?: (events: readonly SpeechEvent[]) => readonly SpeechEvent[];
   /**
    * Called when the piece has its slot.
-   * @throws {EngineFailed} its model is not started now
+   * @throws {EngineFailed} if its model is not started now
    */
   readonly start?: () => PieceUse;
 }

@@ -33,7 +33,7 @@ export const createModelStates = ({
   return {
     /**
      * Returns one use, of which only the first report counts.
-     * @throws {EngineFailed} the model is not started now
+     * @throws {EngineFailed} if the model is not started now
      */
     start: (model: string) => {
       const call = breakerFor(model).start();

@@ -98,7 +98,7 @@ const prosodyValues = ({ rate, pitch }: Prosody): Pick<PicoRequest, "speed" | "p
 const beyondPico = /[[\p{L}\p{N}\p{Emoji_Presentation}]--[\p{ASCII}\u00a0-\u00ffŒœŠšŸŽž]]/gv;
 
 /**
- * @throws {Unpronounceable} another voice may read its signs
+ * @throws {Unpronounceable} if another voice may read its signs
  * @throws {NothingToSpeak}
  */
 const requireSpeakable = (text: string): void => {

@@ -27,7 +27,7 @@ export const pitchFactor = ({ pitch }: Prosody): number =>
 
 /**
  * `speakable`: what the front end speaks.
- * @throws {Unpronounceable} another voice may read the signs
+ * @throws {Unpronounceable} if another voice may read the signs
  * @throws {NothingToSpeak}
  */
 export const requireReadable = (text: string, speakable: RegExp): void => {

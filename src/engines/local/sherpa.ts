@@ -19,8 +19,8 @@ export interface SherpaOptions {
 }
 
 /**
- * The version of what the tool is asked for. Raise it with every change of that, or names would
- * lead to old audio; a test enforces it.
+ * The version of the requests to the tool. Raise it when they change, or names would lead to old
+ * audio. A test enforces it.
  */
 const preparation = 1;
 
@@ -52,7 +52,8 @@ export const sherpa = (packs: readonly ModelPack[], options: SherpaOptions): Loc
 
 /**
  * Loads a pack's model.
- * @throws {ToolFailed} {Unavailable}
+ * @throws {ToolFailed}
+ * @throws {Unavailable}
  */
 export const loadModel = async (
   pack: ModelPack,
@@ -64,7 +65,7 @@ export const loadModel = async (
   for await (const _ of host.speakByModel(job, signal));
 };
 
-/** The model as its process gets it. */
+/** The description of a model for its process. */
 const modelOf = (
   { name, config }: ModelPack,
   { threads, ...limits }: SherpaOptions["limits"],
@@ -92,7 +93,7 @@ const versionOf = (pack: ModelPack | undefined, { library, limits }: SherpaOptio
  * The library chooses its kernels by these instructions: processors that differ in them may round
  * differently, so they are part of the version of models whose bytes are exact.
  */
-const relevant = ["avx", "avx2", "fma", "avx512f", "avx512_vnni", "avx_vnni", "amx_tile"].concat(
+const relevantInstructions = ["avx", "avx2", "fma", "avx512f", "avx512_vnni", "avx_vnni", "amx_tile"].concat(
   ["asimddp", "asimdhp", "i8mm", "bf16", "sve"], // arm64
 );
 
@@ -100,7 +101,7 @@ const relevant = ["avx", "avx2", "fma", "avx512f", "avx512_vnni", "avx_vnni", "a
 const instructionSets = (): string => {
   const [, flags = ""] = /^(?:flags|Features)\s*:(.*)$/m.exec(cpuInfo()) ?? [];
   const present = new Set(flags.trim().split(/\s+/));
-  return [process.arch, ...relevant.filter((name) => present.has(name))].join(" ");
+  return [process.arch, ...relevantInstructions.filter((name) => present.has(name))].join(" ");
 };
 
 const cpuInfo = (): string => {
@@ -131,8 +132,8 @@ const pieceFor = ({ states, pack, speaker, limits }: PieceOptions, request: Spee
 };
 
 /**
- * @throws {Invalid} there is nothing to speak: a text without letters and digits makes some models
- * hum
+ * @throws {Invalid} if there is nothing to speak: a text without letters and digits makes some
+ * models hum
  */
 const partsOf = ({ text }: SpeechRequest): SherpaPart[] => {
   if (!speakable.test(text)) throw new NothingToSpeak();

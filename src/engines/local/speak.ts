@@ -130,7 +130,7 @@ const refusalOf = async (
 /**
  * Only the preparation knows which words a Japanese voice speaks, and how it writes them: so it
  * runs twice if there are any, and reads them in between.
- * @throws {Unavailable} their readings are not available
+ * @throws {Unavailable} if their readings are not available
  */
 const prepareFor = async (
   request: SpeechRequest,
@@ -153,7 +153,7 @@ const prepareFor = async (
   return prepareWith((text) => readings.get(text) ?? []);
 };
 
-/** @throws {Unpronounceable} the voice of a piece would skip letters or digits */
+/** @throws {Unpronounceable} if the voice of a piece would skip letters or digits */
 const requireReadable = (pieces: readonly LocalPiece[]): void => {
   const unreadable = pieces.flatMap(
     ({ text, ssml, voice: { tool, lang } }) => tool.unreadable?.(ssml ? withoutTags(text) : text, lang) ?? [],

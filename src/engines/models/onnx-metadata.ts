@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 /**
  * The metadata of an ONNX model (`ModelProto.metadata_props`), without reading its weights: the
  * fields of a protobuf message may be skipped by their length.
- * @throws {Error} the file is missing or not an ONNX model
+ * @throws {Error} if the file is missing or not an ONNX model
  */
 export const readOnnxMetadata = async (path: string): Promise<Readonly<Record<string, string>>> => {
   await using file = await open(path);

@@ -24,7 +24,7 @@ const noNoise = 1e-30;
 
 /**
  * Finds the files of a pack by their usual names.
- * @throws {Error} something is missing
+ * @throws {Error} if something is missing
  */
 export const findPackFiles = async (folder: string): Promise<PackFiles> => {
   const present = (await readdir(folder)).sort();
@@ -83,7 +83,7 @@ const modelsAmong = (present: readonly string[]): { readonly model: string; read
   return { model, ...(vocoder !== undefined && { vocoder }) };
 };
 
-/** Without these the library ends its process. */
+/** The library ends its process if one of these is missing. */
 const required: Readonly<Record<ModelKind, readonly string[]>> = {
   vits: ["sample_rate", "n_speakers", "language", "comment"],
   kokoro: ["sample_rate", "n_speakers", "style_dim"],

@@ -36,7 +36,7 @@ export interface PackSpeaker {
 
 /**
  * Reads a pack without loading its model.
- * @throws {Error} the message says what is wrong with it
+ * @throws {Error} if something is wrong with it, as the message says
  */
 export const readPack = async (path: string): Promise<ModelPack> => {
   const folder = resolve(path);

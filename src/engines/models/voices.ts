@@ -12,8 +12,8 @@ export const voiceNameOf = ({ name }: Pick<ModelPack, "name">, { id }: Pick<Pack
   `${name}#${id}`;
 
 /**
- * The voices of the packs. Two of one engine never have the same name: the second is named by its
- * pack.
+ * The voices of the packs. Two voices of one engine never have the same name: the second is named
+ * by its pack.
  */
 export const voicesOfPacks = (
   packs: ReadonlyMap<FreeEngine, readonly ModelPack[]>,
@@ -35,8 +35,8 @@ export const voicesOfPacks = (
 };
 
 /**
- * Derived from the voice, so that it depends on other packs only if, rarely, one of their voices
- * has the same id.
+ * Derives the id from the voice. It depends on other packs only if one of their voices has the same
+ * id, which is rare.
  */
 const idOf = (voice: string, taken: Set<number>): number => {
   let offset = createHash("sha256").update(voice).digest().readUInt32BE() % idsOfProvider;

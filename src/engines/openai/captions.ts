@@ -31,7 +31,7 @@ const maxWords = 10_000;
 
 /**
  * The samples of a captioned response; its words are reported as they arrive.
- * @throws {UpstreamFailed} not captioned
+ * @throws {UpstreamFailed} if it is not captioned
  */
 export async function* readCaptioned(
   { body }: UpstreamResponse,

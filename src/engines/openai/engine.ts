@@ -104,7 +104,7 @@ interface Speaking {
 
 /**
  * Sends one piece.
- * @throws {UpstreamFailed} the status is not 200
+ * @throws {UpstreamFailed} if the status is not 200
  */
 const senderOf = (server: SpeechServer, request: SpeechRequest): Pick<Speaking, "send" | "hidden"> => {
   const { voice, prosody, instructions, beforeStart, waiter } = request;

@@ -15,7 +15,7 @@ const maxVoices = 500;
 
 /**
  * The voices of the server: `given`, or its list, or OpenAI's own. Verifies the credentials.
- * @throws {EngineFailed} the server refuses the credentials, or cannot be reached
+ * @throws {EngineFailed} if the server refuses the credentials, or cannot be reached
  */
 export const listVoiceNames = async (
   server: SpeechServer,

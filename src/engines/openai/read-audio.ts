@@ -21,7 +21,7 @@ export interface ReadOptions {
 /**
  * Reads audio by its bytes: many servers ignore the requested format, and label what they send with
  * another. Only the wanted container is passed on.
- * @throws {EngineFailed} not audio, empty, or of an unknown format
+ * @throws {EngineFailed} if it is not audio, is empty, or has an unknown format
  */
 export const readSpeech = async (
   response: UpstreamResponse,

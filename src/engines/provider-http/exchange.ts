@@ -21,11 +21,11 @@ export interface UpstreamRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   /**
-   * Opens a WebSocket: sends these messages. The response has the status 101 and a chunk for each
-   * message received.
+   * If given, a WebSocket is opened, which sends these messages. The response has the status 101
+   * and a chunk for each message received.
    */
   readonly socket?: SocketMessages;
-  /** Continues audio that is being delivered: it is not refused. */
+  /** True if the request continues audio that is being delivered. It is then not refused. */
   readonly isContinuation?: boolean;
   /** The API keys in whose queues it waits. */
   readonly waiter?: Waiter | undefined;
@@ -39,12 +39,12 @@ export interface UpstreamRequest {
 }
 
 export interface UpstreamResponse {
-  /** Never a redirect, which fails: its target is not checked. */
+  /** It is never that of a redirect, which fails because its target is not checked. */
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /**
    * Arrives at the reader's pace and can be read once. Leaving it closes the connection. Throws
-   * {UpstreamFailed} if it is incomplete, {UnprovenEnd} if that is unknown.
+   * {UpstreamFailed} if it is incomplete, {UnprovenEnd} if it may be incomplete.
    */
   readonly body: AsyncIterable<Buffer>;
 }
@@ -52,7 +52,8 @@ export interface UpstreamResponse {
 /**
  * Sends one request: no retry, no redirect, no proxy. An abort closes the connection at any stage;
  * the promise or the body throws the signal's reason.
- * @throws {UpstreamFailed} {ForbiddenAddress}
+ * @throws {UpstreamFailed}
+ * @throws {ForbiddenAddress}
  */
 export type Exchange = (request: UpstreamRequest, signal: AbortSignal) => Promise<UpstreamResponse>;
 
@@ -109,7 +110,8 @@ const send = (request: UpstreamRequest, context: SendContext): Promise<UpstreamR
     headers.follow(sent);
     sent.once("close", headers.closed);
 
-    // Never removed: an error of a body that is not being read must not be uncaught.
+    // This listener is never removed: an error of a body that is not being read must not be
+    // uncaught.
     sent.on("error", (error) => {
       if (!response) giveUp(failureOf(error, isStale(sent, error) ? "connect" : headers.stage()));
       // Without Content-Length and chunks, Node treats a reset connection as the end of the body.

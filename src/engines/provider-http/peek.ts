@@ -32,7 +32,8 @@ export const peek = async (stream: AsyncIterable<Buffer>, bytes: number) => {
 
 /**
  * Resolves when the first byte is available; until then another voice may be tried.
- * @throws {EngineFailed} the audio is empty; errors of the stream
+ * @throws {EngineFailed} if the audio is empty
+ * @throws the errors of the stream
  */
 export const afterFirstByte = async (stream: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffer>> => {
   const { beginning, audio } = await peek(stream, 1);

@@ -10,8 +10,9 @@ const sampleRates = { min: 4_000, max: 384_000 };
 /**
  * Reads a WAV of integers (8, 16, 24, 32 bit) or floats (32, 64 bit) of any rate, with any number
  * of channels, which are averaged. Other chunks are skipped. Resolves with the header.
- * @throws {EngineFailed} another kind of WAV, or not a WAV; {UpstreamFailed} it is truncated;
- * errors of `wav`
+ * @throws {EngineFailed} if it is no WAV or another kind of WAV
+ * @throws {UpstreamFailed} if it is truncated
+ * @throws the errors of `wav`
  */
 export const readWav = async (wav: AsyncIterable<Buffer>): Promise<Samples> => {
   const source = wav[Symbol.asyncIterator]();
@@ -130,7 +131,7 @@ const sampleFormat = (given: { kind: number } & Pick<SampleFormat, "sampleRate" 
 
 /**
  * Raw s16le samples of several channels in one.
- * @throws {EngineFailed} too many channels, or an impossible rate
+ * @throws {EngineFailed} if it has too many channels or an impossible rate
  */
 export const monoSamples = (
   data: AsyncIterable<Buffer>,

@@ -10,7 +10,8 @@ const mebibyte = 1024 * 1024;
 
 /**
  * Reads the body.
- * @throws {UpstreamFailed} it is larger than `maxBytes`; errors of the body
+ * @throws {UpstreamFailed} if it is larger than `maxBytes`
+ * @throws the errors of the body
  */
 export const readBody = async ({ body }: UpstreamResponse, maxBytes: number): Promise<Buffer> => {
   const pieces: Buffer[] = [];
@@ -25,7 +26,7 @@ export const readBody = async ({ body }: UpstreamResponse, maxBytes: number): Pr
 
 /**
  * Parses the body, whatever the status.
- * @throws {UpstreamFailed} too large, or not JSON
+ * @throws {UpstreamFailed} if it is too large or not JSON
  */
 export const readJson = async (response: UpstreamResponse, maxBytes = mebibyte): Promise<unknown> => {
   const body = endedByContent(response.body);

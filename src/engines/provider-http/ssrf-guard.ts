@@ -24,7 +24,7 @@ export interface AllowedNetworks {
 
 export type SsrfGuard = ReturnType<typeof createSsrfGuard>;
 
-/** Lasting: a retry would be refused as well. */
+/** A retry would be refused as well, so the failure is permanent. */
 export class ForbiddenAddress extends EngineFailed {
   /** The reason in a few words, without the address. */
   readonly why: string;
@@ -44,7 +44,8 @@ export class ForbiddenAddress extends EngineFailed {
  */
 export const createSsrfGuard = (trust: Trust, options: { readonly resolve?: typeof resolve } = {}) => {
   const resolveName = options.resolve ?? resolve;
-  const { refusalOfName, refusalOfAddress } = trust.by === "operator" ? operators : websites(trust);
+  const { refusalOfName, refusalOfAddress } =
+    trust.by === "operator" ? refusalsForOperator : refusalsForWebsite(trust);
   const refusalOf = ({ protocol, username, password, hostname }: URL): string | undefined => {
     if (protocol !== "https:" && protocol !== "http:") return "neither http nor https";
     if (username !== "" || password !== "") return "it contains credentials";
@@ -108,7 +109,7 @@ const metadataNames: ReadonlySet<string> = new Set([
   "instance-data.ec2.internal",
 ]);
 
-/** Why something is not allowed; undefined if it is. */
+/** Returns why something is not allowed; undefined if it is. */
 type Refusal = (protocol: string, hostOrAddress: string) => string | undefined;
 
 interface Refusals {
@@ -119,7 +120,7 @@ interface Refusals {
 
 const forbidden = "link-local, metadata, multicast or reserved";
 
-const operators: Refusals = {
+const refusalsForOperator: Refusals = {
   refusalOfName: () => undefined,
   refusalOfAddress: (_, address) =>
     addressesIn(address).some((one) => reachOf(one) === "forbidden") ? forbidden : undefined,
@@ -127,7 +128,7 @@ const operators: Refusals = {
 
 const onlyHttps = "only https may leave this machine";
 
-const websites = ({ allowLoopback, networks }: AllowedNetworks): Refusals => {
+const refusalsForWebsite = ({ allowLoopback, networks }: AllowedNetworks): Refusals => {
   const isNamed = networksOf(networks);
   const refusalOfAddress: Refusal = (protocol, address) => {
     const addresses = addressesIn(address);
@@ -152,8 +153,8 @@ const websites = ({ allowLoopback, networks }: AllowedNetworks): Refusals => {
 const isLocalhost = (host: string): boolean => host === "localhost" || host.endsWith(".localhost");
 
 /**
- * Names without a dot, and those of clusters and local networks: no name server of the internet
- * knows them.
+ * True for a name without a dot, and for those of clusters and local networks: no name server of
+ * the internet knows them.
  */
 const isInternalName = (host: string): boolean =>
   !host.includes(".") ||

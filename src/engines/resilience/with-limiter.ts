@@ -37,7 +37,8 @@ export const createLimiter = (
      * Resolves with a function that releases the slot, when it is the request's turn. Continuations
      * of audio that is already being delivered wait without a timeout: they cannot be repeated
      * later, and there is at most one per synthesis.
-     * @throws {Unavailable} the queue is full, or no slot is free in time; the signal's reason
+     * @throws {Unavailable} if the queue is full, or no slot is free in time
+     * @throws the signal's reason
      */
     acquire: (
       signal: AbortSignal,
@@ -63,7 +64,7 @@ const idleMs = 5_000;
 /**
  * Each request holds a slot until the body of its response has been read, left or aborted, or its
  * reader is idle. Otherwise a few clients that never read would block all others of the website.
- * @throws {Unavailable} no slot
+ * @throws {Unavailable} if there is no slot
  */
 export const withLimiter = (
   exchange: Exchange,

@@ -18,7 +18,7 @@ export interface ResilienceOptions {
   /** `websiteId`: whose credentials the provider has received. */
   readonly onEvent?: (engine: EngineCode, event: ProviderEvent, websiteId?: string) => void;
   readonly time?: Time;
-  /** 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random?: () => number;
 }
 

@@ -20,7 +20,7 @@ export type SelfHostedServers = Readonly<Partial<Record<FreeEngine, SelfHostedSe
  * `name`, `name@lang`, `name@lang:f` or `name@lang:m`; the rest follows from a Kokoro name, or is
  * en-US and f. A `+` is literal (Kokoro mixes voices with it); other special characters are
  * percent-encoded.
- * @throws {Error} a one-line message without the value, which may contain a key
+ * @throws {Error} with a message of one line, without the value, which may contain a key
  */
 export const parseSelfHosted = (value: string): SelfHostedServer => {
   const url = value.startsWith(scheme) ? URL.parse(value.slice(scheme.length)) : null;

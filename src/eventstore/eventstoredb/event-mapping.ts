@@ -50,7 +50,7 @@ export type ClientEvent = ReturnType<typeof toClientEvent>["event"];
  * append hangs if the client cannot write its events as JSON.
  * @throws {TypeError} if there is no event, an id is not a UUID or occurs twice, or data or
  * metadata is not a JSON object
- * @throws {RangeError} above 1 MiB in all, the server's default limit for one append
+ * @throws {RangeError} if they exceed 1 MiB in all, the server's default limit for one append
  */
 export const toClientEvents = (events: readonly NewEvent[]): { events: ClientEvent[]; bytes: number } => {
   const ids = validateEventIds(events);

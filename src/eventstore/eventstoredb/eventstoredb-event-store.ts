@@ -107,7 +107,7 @@ const createWrites = () => {
   const inProgress = new Set<Promise<unknown>>();
   let isClosed = false;
   return {
-    /** @throws {EventStoreUnavailable} once closed */
+    /** @throws {EventStoreUnavailable} once it is closed */
     run: async <T>(start: () => Promise<T>): Promise<T> => {
       if (isClosed) throw new EventStoreUnavailable("the event store is closed");
       const write = start();

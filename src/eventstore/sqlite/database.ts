@@ -172,8 +172,8 @@ interface SchemaObject {
 }
 
 /**
- * What belongs to our tables, and every trigger. Other tables, such as those of a replication tool,
- * change nothing.
+ * Reads the schema of this service's tables, and every trigger. Other tables, such as those of a
+ * replication tool, do not count.
  */
 const schemaOf = (db: DatabaseSync): SchemaObject[] =>
   db

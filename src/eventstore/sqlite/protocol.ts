@@ -34,7 +34,10 @@ export interface AppendRequest {
   /** Each event's members `type`, `data` and `metadata` as JSON, without braces. */
   readonly bodies: readonly string[];
   readonly now: number;
-  /** The log's last time is wrong: the time of this and of later events may be earlier. */
+  /**
+   * True if the log's last time is wrong: the times of this and of later events may then be
+   * earlier.
+   */
   readonly isCorrection: boolean;
 }
 
@@ -63,7 +66,9 @@ export interface LogRequest extends Selection {
   /** Identifies a waiting request for `forget`. */
   readonly subscriptionId: number;
   readonly fromExclusive: number;
-  /** Waits for an event, or until events of other streams have been skipped for a while. */
+  /**
+   * If true, it waits for an event, or until events of other streams have been skipped for a while.
+   */
   readonly wait: boolean;
   /** The strategy of the previous page; absent for the first. */
   readonly strategy?: ScanStrategy;
@@ -79,7 +84,7 @@ export interface LogPage {
   /** The events as one JSON array. */
   readonly json: string;
   readonly count: number;
-  /** The log is scanned up to here. */
+  /** The position up to which the log is scanned. */
   readonly position: number;
   /** The log's last position. */
   readonly head: number;

@@ -106,7 +106,7 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
 /**
  * The members `type`, `data` and `metadata` as JSON, without braces: see `AppendRequest`.
  * @throws {TypeError} if data or metadata is not a JSON object
- * @throws {RangeError} above 1 MiB
+ * @throws {RangeError} if they exceed 1 MiB
  */
 const serializeBody = ({ type, data, metadata }: NewEvent): string => {
   const body = `"type":${JSON.stringify(String(type))},"data":${stringifyObject(data)},"metadata":${stringifyObject(metadata)}`;

@@ -5,7 +5,7 @@ import { WorkerClient } from "./worker-rpc.ts";
 
 /** Writes the file: in a thread of this process, or in another process for several. */
 export interface Writer {
-  /** @throws {EventStoreUnavailable} the outcome of a write is unknown */
+  /** @throws {EventStoreUnavailable} if the outcome of a write is unknown */
   call<K extends keyof WriterProtocol & string>(
     kind: K,
     request: WriterProtocol[K]["request"],

@@ -4,7 +4,7 @@ import { setPriority } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { type BuildOptions, build, type OutputFile, type Plugin, stop } from "esbuild";
 
-/** What the program writes to its standard output, as JSON. */
+/** The JSON that the program writes to its standard output. */
 export interface BundledFiles {
   /**
    * The SHA-256 digest of each file that the bundles depend on, by its path from the root of the

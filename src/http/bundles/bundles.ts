@@ -29,7 +29,7 @@ export interface Bundles {
 export interface BundleLoader {
   /**
    * Waits until the bundles are loaded; never starts that.
-   * @throws {Unavailable} they cannot be bundled
+   * @throws {Unavailable} if they cannot be bundled
    */
   readonly bundles: () => Promise<Bundles>;
   /** Loads the bundles. After a failure it tries again. */

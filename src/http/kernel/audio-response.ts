@@ -43,9 +43,9 @@ export const audioHeaderSchemas = { ...etag, ...acceptRanges, ...audioDuration }
 export const contentOf = (all: readonly AudioFormat[]): ZodOpenApiContentObject =>
   Object.fromEntries(all.map((format) => [formats[format].mimeType, {}]));
 
-/** What the endpoints of `/v2` send. */
+/** The endpoints of `/v2` send this content. */
 export const v2AudioContent = contentOf(v2Formats);
-/** What the permanent URLs of audio send. */
+/** The permanent URLs of audio send this content. */
 export const audioContent = contentOf(audioFormats);
 
 /** The request headers by which a GET of audio may get less than the whole body. */

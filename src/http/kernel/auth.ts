@@ -2,8 +2,8 @@
 export type AdminAuth = "operator" | "auditor";
 
 /**
- * Who may call an operation. The service admits websites and roles before the operation runs; the
- * others are authenticated by their handlers.
+ * The callers that may call an operation. The service admits websites and roles before the
+ * operation runs. Handlers authenticate the others.
  */
 export type Auth =
   | "none"

@@ -5,7 +5,7 @@ import type { Admission } from "../../limits/rate-limiter.ts";
 import type { AdminAuth, Cors } from "./auth.ts";
 import type { CompatibleApi } from "./compatible-api.ts";
 
-/** Where a request leads. It is found once. */
+/** The operation that a request leads to. The router finds it once per request. */
 export interface Route {
   /** It is undefined for an unknown path, and for a method that the path does not have. */
   readonly operation: RoutedOperation | undefined;
@@ -51,14 +51,17 @@ export interface Caller {
   readonly admission: Admission;
 }
 
-/** Who presented a token of the admin API. */
+/** The person or program that presented a token of the admin API. */
 export interface AdminSession {
   readonly role: AdminAuth;
   /** It is absent if the token has no name in ADMIN_TOKEN or AUDITOR_TOKEN. */
   readonly name?: string;
 }
 
-/** What the steps before an operation have found out about its request. It is Koa's `ctx.state`. */
+/**
+ * The facts that the steps before an operation have found out about its request. It is Koa's
+ * `ctx.state`.
+ */
 export interface RequestState {
   /** The id that the response, the log and the ledger share. */
   readonly requestId: string;

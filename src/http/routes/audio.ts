@@ -153,7 +153,7 @@ const respondWithAudio = async (
   const needsInfo = isHead || isUnchanged(ctx, headers) || ctx.req.headers.range !== undefined;
   const info = needsInfo ? found(await audioReads.statAudio(name, signal)) : undefined;
   if (isUnchanged(ctx, headers)) return respond(ctx, notModified(headers));
-  // Whether there are marks is not essential: if the store does not respond, there is no link.
+  // The link to marks is not essential: if the store does not respond, the response has none.
   const marks = audioReads.statAudio(marksName(name), signal).catch(() => undefined);
   const part = info ? partIn(ctx, headers, info.size) : "whole";
   const range = part === "whole" ? everything : { start: part.first, end: part.last + 1 };

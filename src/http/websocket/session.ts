@@ -15,7 +15,9 @@ interface SessionOptions {
   readonly socket: WebSocket;
   /**
    * The caller with its current permissions, for one more request.
-   * @throws {Unauthorized} {RateLimited} {KeyIsSuspended}
+   * @throws {Unauthorized}
+   * @throws {RateLimited}
+   * @throws {KeyIsSuspended}
    */
   readonly admit: () => Principal;
   readonly services: SynthesisServices;

@@ -30,7 +30,8 @@ export interface UsagePoster {
   lastPostedRevision(apiKey: string, month: string): Promise<number>;
   /**
    * Appends the posting. Idempotent. Resolves with a log position at or after the posting's.
-   * @throws {Unavailable} {OutcomeUnknown} repeat it with the same entries
+   * @throws {Unavailable}
+   * @throws {OutcomeUnknown} after which it must be repeated with the same entries
    * @throws {UsageAccountIsClosed}
    * @throws {PostingOutOfOrder}
    */

@@ -163,9 +163,9 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
   };
 };
 
-/** What a waiting request has seen of the claims of others. */
+/** Remembers which claims of others a waiting request has seen. */
 interface Sightings {
-  /** The time that the last claim states, and since when it was seen. */
+  /** The time that the last claim states, and the time at which it was first seen. */
   claimedAt: string;
   since: number;
   polls: number;

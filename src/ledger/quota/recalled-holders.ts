@@ -9,7 +9,7 @@ import {
 } from "../../domain/ledger/quota/quota.ts";
 import type { JournalContext } from "./quota-statements.ts";
 
-/** What a journal needs to settle the reservations of others. */
+/** A journal needs this to settle the reservations of others. */
 export interface SettlementContext extends JournalContext {
   /** The time that other journals have to return recalled characters. */
   readonly recallTimeoutMs: number;

@@ -48,8 +48,8 @@ const byAccent: Readonly<Record<Accent, typeof ofBothAccents>> = {
   ],
 };
 
-/** What a pronunciation in the model's symbols consists of. Only British voices have `ː`. */
-const symbol = /^[AIOQTWYabdfhijklmnpstuvwzæðŋɐɑɒɔəɛɜɡɪɹʃʊʌʒʤʧθxɬᵊᵻːˈˌ ]+$/;
+/** A pronunciation consists of these symbols of the model. Only British voices have `ː`. */
+const validSymbols = /^[AIOQTWYabdfhijklmnpstuvwzæðŋɐɑɒɔəɛɜɡɪɹʃʊʌʒʤʧθxɬᵊᵻːˈˌ ]+$/;
 const vowel = "[AIOQWYaiuæɐɑɒɔəɛɜɪʊʌᵻᵊ]";
 
 /**
@@ -71,7 +71,7 @@ export const symbolsOfIpa = (ipa: string, accent: Accent): string | undefined =>
     symbols += written ?? plain.charAt(at);
     at += phone?.length ?? 1;
   }
-  if (!symbol.test(symbols)) return undefined;
+  if (!validSymbols.test(symbols)) return undefined;
   const stressed = symbols.includes("ˈ") ? symbols : symbols.replace(new RegExp(vowel), "ˈ$&");
   return stressBeforeVowels(stressed, vowel);
 };

@@ -15,7 +15,7 @@ export interface JsonIndex {
   member(key: string): JsonIndex;
 }
 
-/** @throws {SyntaxError} these bytes do not begin with an object, or it has no end */
+/** @throws {SyntaxError} if these bytes do not begin with an object, or it has no end */
 export const indexJson = (bytes: Uint8Array, start = 0): JsonIndex => {
   const keys = keysOf(bytes, start);
   const slots = slotsOf(bytes, keys);

@@ -14,7 +14,7 @@ interface HibariOutputs extends Spectra {
 }
 
 export interface HibariModel {
-  /** `ids`: those of symbols, without the pause at both ends. `speed`: 2 is twice as fast. */
+  /** `ids`: the ids of the symbols, without the pause at both ends. `speed`: 2 is twice as fast. */
   run(ids: readonly number[], speed: number): Promise<HibariOutputs>;
   close(): Promise<void>;
 }

@@ -108,7 +108,7 @@ const outputOf = (value: string): Uint8Array => field(2, encode(value));
 
 /**
  * Finds where the node that puts out a value names it; nodes that read it name it in another field.
- * @throws {Error} the model has no such value
+ * @throws {Error} if the model has no such value
  */
 const placeOf = (model: Uint8Array, value: string): number => {
   const at = indexOf(model, outputOf(value));

@@ -3,7 +3,7 @@ import { element, formatTime, icon, iconButton, setIcon } from "./elements.ts";
 import type { Reading } from "./reading.ts";
 import { applyTheme, playerSheet } from "./theme.ts";
 
-/** A player's element, and what shows the current state in it. */
+/** A player's element, and the function that shows the current state in it. */
 export interface PlayerView {
   readonly host: HTMLElement;
   update(): void;

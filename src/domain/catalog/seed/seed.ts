@@ -27,7 +27,9 @@ interface Place {
   readonly variant: string;
 }
 
-/** Both genders on the first two engines, and a male voice on the third. In fallback order. */
+/**
+ * Both genders on the first two engines, and a male voice on the third, in the order of fallbacks.
+ */
 const places: readonly Place[] = [
   { place: 0, service: "g1", gender: "f", variant: "+f3" },
   { place: 1, service: "g1", gender: "m", variant: "" },
@@ -48,8 +50,8 @@ const specialtyPlaces: readonly Place[] = [
 const specialtyLanguages = ["hy-AM", "hyw", "eo", "mk-MK", "cy-GB"];
 
 /**
- * flite's voices are more natural: where it has one, that is g1's, and espeak-ng's best voice
- * becomes g2's.
+ * flite's voices are more natural: where flite has one, g1 speaks it, and g2 speaks espeak-ng's
+ * best voice.
  */
 const fliteVoices: Readonly<Record<string, Partial<Record<ShortGender, string>>>> = {
   "en-US": { f: "slt", m: "rms" },

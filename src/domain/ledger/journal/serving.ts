@@ -2,7 +2,7 @@ import { type Checked, code, count, flag, listOf, object, optional, text, utcTim
 import type { AudioFormat } from "../../synthesis/formats.ts";
 import type { EngineCode } from "../../synthesis/speech.ts";
 
-/** Where the audio came from. */
+/** The source of the audio. */
 export type AudioSource = "miss" | "coalesced" | "memory" | "store";
 
 /** Server-sent events, raw audio bytes, WebSocket frames, or events of the Wyoming protocol. */

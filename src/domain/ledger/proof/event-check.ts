@@ -12,7 +12,7 @@ export const requireForm = <E extends EventPlace>(event: E, isWellFormed: (event
 
 /**
  * Runs checks of an event.
- * @throws {NotGenuine} what the checks throw, and for an event without a canonical form
+ * @throws {NotGenuine} as the checks do, and for an event without a canonical form
  */
 export const runChecks = (event: EventPlace, checks: () => void): void => {
   try {

@@ -151,7 +151,8 @@ export class QuotaCheck {
     const { journal, total } = data;
     if (!this.#closedJournals.has(journal))
       throw new NotGenuine(`${nameOf(event)} settles a journal that is not closed`);
-    // What a retired journal has spent is forgotten once the stream says the same.
+    // The characters that a retired journal has spent are forgotten once the stream states the same
+    // number.
     const share = before.shares.get(journal);
     const isForgotten = this.#spent.get(journal)?.get(stream) === undefined && share?.status === "returned";
     const expected = isForgotten ? share.total : this.#spentBy(journal, stream);

@@ -62,7 +62,7 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
   let tree = emptyTree;
   let next = 0;
   let fromInclusive = 0;
-  let count = 0;
+  let sealCount = 0;
   let unsealed = 0;
   let foundKept = false;
   let last: Sealed | undefined;
@@ -100,7 +100,7 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
       }
       foundKept = true;
     }
-    count += 1;
+    sealCount += 1;
     last = event.data;
   };
 
@@ -120,11 +120,11 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     },
     /** @throws {NotGenuine} */
     end: (): { seals: number; last: Sealed; unsealed: number; partlyCovered: number } => {
-      if (count < plan.length) throw new NotGenuine(`seal ${plan[count]?.revision} is missing`);
+      if (sealCount < plan.length) throw new NotGenuine(`seal ${plan[sealCount]?.revision} is missing`);
       if (kept && !foundKept) throw new NotGenuine(`no seal has the size of the kept one, ${kept.size}`);
       if (!last) throw new NotSealed();
       const events = partlyCovered.values().reduce((sum, one) => sum + one, 0);
-      return { seals: count, last, unsealed, partlyCovered: events };
+      return { seals: sealCount, last, unsealed, partlyCovered: events };
     },
   };
 };

@@ -4,7 +4,7 @@ import type { ProvenEvent } from "../seals/proven-event.ts";
 import { sealsStream } from "../seals/seal.ts";
 import { nameOf } from "./not-genuine.ts";
 
-/** What an auditor should know about a genuine log. Each remark is one line. */
+/** Remarks tell an auditor about unusual times in a genuine log. Each is one line. */
 export type Remarks = readonly string[];
 
 /** Clocks may be 60 s off in either direction, and an append takes up to 10 s. */

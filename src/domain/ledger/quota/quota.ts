@@ -142,7 +142,7 @@ export class QuotaExceeded extends Error {
   }
 }
 
-/** What a journal knows of its own share when it sends a command. */
+/** The state of its own share that a journal knows when it sends a command. */
 export interface OwnShare {
   readonly journal: string;
   /**

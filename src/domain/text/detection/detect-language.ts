@@ -10,10 +10,10 @@ import { lettersOf } from "./letters.ts";
 const limits = { sample: 400, markup: 2000 };
 
 /**
- * The language of a text, as a BCP-47 code; undefined for English and where it is uncertain. By
- * script first, and within a script by letters and frequent words; that of a document may be
- * declared. An English text is never taken for one of another language, so short texts and names
- * are uncertain.
+ * The language of a text, as a BCP-47 code; undefined for English and where it is uncertain. It is
+ * recognised by the script, and within a script by letters and frequent words. A document may
+ * declare its language. An English text is never taken for one of another language, so short texts
+ * and names are uncertain.
  */
 export const detectLanguage = (text: string, textFormat?: TextFormat): string | undefined => {
   const isDocument = (textFormat ?? "ssml") === "ssml" && isSsml(text);
@@ -31,7 +31,7 @@ type Detect = (sample: string) => string | undefined;
 
 interface ScriptRule {
   readonly letters: RegExp;
-  /** How many Latin letters one of its letters is worth. */
+  /** One letter of the script counts as this many Latin letters. */
   readonly weight: number;
   readonly language: string | Detect;
 }
@@ -52,25 +52,25 @@ const longestScript = (sample: string): ScriptRule | undefined => {
 const sufficient = { score: 1.6, phraseScore: 1, phraseWords: 8 };
 
 const detectLatin: Detect = (sample) => {
-  const { scores, english, words, isWritten } = read(sample, latinLanguages);
+  const { scores, english, words, hasLowerCase } = read(sample, latinLanguages);
   const [lang, score] = best(scores);
   if (lang === undefined) return undefined;
   const against = english.filter((also) => !also.includes(lang)).length;
   if (score <= 2 * against) return undefined;
   if (score >= sufficient.score) return lang;
-  const isPhrase = against === 0 && isWritten && words <= sufficient.phraseWords;
+  const isPhrase = against === 0 && hasLowerCase && words <= sufficient.phraseWords;
   return isPhrase && score >= sufficient.phraseScore ? lang : undefined;
 };
 
 /** The evidence of a text for each language. */
 interface Reading {
   readonly scores: ReadonlyMap<string, number>;
-  /** The other languages that have each English word, too. */
+  /** For each English word, the other languages that have it, too. */
   readonly english: readonly (readonly string[])[];
   /** The number of different words. */
   readonly words: number;
-  /** True if one of the words that are evidence is in lower case, so that it is no name. */
-  readonly isWritten: boolean;
+  /** True if one of the words that are evidence is in lower case, and so not a name. */
+  readonly hasLowerCase: boolean;
 }
 
 const addresses = /\S+@\S+|\w+:\/\/\S+/g;
@@ -84,7 +84,7 @@ const read = (sample: string, langs: readonly string[]): Reading => {
   };
   const words = new Set(sample.replace(addresses, " ").match(word));
   const english: (readonly string[])[] = [];
-  let isWritten = false;
+  let hasLowerCase = false;
   for (const written of words) {
     const lower = written.toLowerCase().replaceAll("’", "'");
     if (isEnglish(lower)) {
@@ -93,10 +93,10 @@ const read = (sample: string, langs: readonly string[]): Reading => {
     }
     const found = evidenceOf(lower) ?? evidenceOfParts(lower);
     for (const lang of found?.langs ?? []) add(lang, found?.weight ?? 0);
-    if (found && found.weight >= 1 && /^\p{Ll}/u.test(written)) isWritten = true;
+    if (found && found.weight >= 1 && /^\p{Ll}/u.test(written)) hasLowerCase = true;
     if (!/^[\x20-\x7e]*$/.test(lower)) for (const [lang, value] of byLetters(lower, langs)) add(lang, value);
   }
-  return { scores, english, words: words.size, isWritten };
+  return { scores, english, words: words.size, hasLowerCase };
 };
 
 /** `l'homme` begins with `l'`, `n'est` with `n`. */

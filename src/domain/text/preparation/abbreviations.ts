@@ -20,7 +20,7 @@ export const expandAbbreviations: Step = (text, reader) => {
   );
 };
 
-/** Where espeak-ng reads `3.` as an ordinal, but only before a lower-case letter. */
+/** In these languages espeak-ng reads `3.` as an ordinal, but only before a lower-case letter. */
 const readsOrdinals: ReadonlySet<string> = new Set(["da", "hu", "lv", "nb", "no"]);
 const ordinal = /(?<![\p{L}\p{Nd}.,])(?<number>\p{Nd}{1,3})\.\s(?<letter>\p{Lu})(?=\p{Ll})/gu;
 

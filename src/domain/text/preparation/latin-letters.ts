@@ -2,9 +2,8 @@ import { type MappedText, rewrite } from "../mapped-text.ts";
 import { isReadAsEnglish, type Reader } from "./reader.ts";
 
 /**
- * Letters that flite, which knows only ASCII, would skip. It removes accents itself: these are the
- * Latin letters that are no letter with an accent. hibari and Kokoro do not read Greek letters that
- * stand alone in a Latin text either.
+ * Letters that flite, which knows only ASCII, would skip. It removes accents itself, so letters
+ * with accents are not listed.
  */
 export const inAscii: Readonly<Record<string, string>> = {
   ...{ ß: "ss", ẞ: "SS", æ: "ae", Æ: "AE", œ: "oe", Œ: "OE", ø: "o", Ø: "O", ł: "l", Ł: "L" },
@@ -32,6 +31,7 @@ export const inAscii: Readonly<Record<string, string>> = {
   },
 };
 
+/** The names of Greek letters. hibari and Kokoro, too, do not read those that stand alone in a Latin text. */
 const greekNames =
   "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau upsilon phi chi psi omega";
 const alpha = "α".charCodeAt(0);
@@ -39,13 +39,13 @@ const greek = greekNames.split(" ");
 
 export const asciiLetters = (text: MappedText, reader: Reader): MappedText => {
   const { tool } = reader;
-  if (tool === "espeak") return rewrite(text, /[Ꞌꞌ]/g, () => "'"); // it skips the saltillo
+  if (tool === "espeak") return rewrite(text, /[Ꞌꞌ]/g, () => "'"); // espeak-ng skips the saltillo
   if (tool !== "flite" && tool !== "pico" && !isReadAsEnglish(reader)) return text;
-  const named = rewrite(text, lonelyGreek, ([letter]) => nameOf(letter));
+  const named = rewrite(text, singleGreek, ([letter]) => nameOf(letter));
   return tool === "flite" ? rewrite(named, latin, ([letter]) => inAscii[letter]) : named;
 };
 
-const lonelyGreek = /(?<!\p{Script=Greek})\p{Script=Greek}(?!\p{Script=Greek})/gu;
+const singleGreek = /(?<!\p{Script=Greek})\p{Script=Greek}(?!\p{Script=Greek})/gu;
 const latin = new RegExp(`[${Object.keys(inAscii).join("")}]`, "gu");
 
 /** The name of a Greek letter, between blanks: "μm" becomes "mu m". */

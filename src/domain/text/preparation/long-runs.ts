@@ -29,8 +29,8 @@ export const breakLongRuns = (text: MappedText, { lang, tool }: Reader): MappedT
 const manyMarks = /(\p{M}{8})\p{M}+/gu;
 
 /**
- * espeak-ng reads these as one abbreviation, in some languages each letter again with those after
- * it.
+ * espeak-ng reads these as one abbreviation. In some languages it repeats the letters after each
+ * letter.
  */
 const dottedLetters = /(?:\p{L}\p{M}*\.){9,}/gu;
 const innerDots = /\.(?=.)/g;
@@ -65,7 +65,7 @@ const runs: readonly Runs[] = [
   },
   { pattern: /(\p{L})\1{19,}/gu, unit: /./gu, largest: 16, measure: codePoints },
   { pattern: /\p{N}{40,}/gu, unit: /./gu, largest: 30, measure: codePoints },
-  // Such as 1.2.3.4, of which each part is a word.
+  // In a run such as 1.2.3.4, each part is a word.
   { pattern: /(?:\p{N}{1,4}\.){9,}/gu, unit: /[^.]*\./gu, largest: 8, measure: () => 1 },
   // Signs and emoji are read by their names.
   {

@@ -23,7 +23,7 @@ export interface PreparedText {
   readonly spoken: SpokenText;
 }
 
-/** Who reads the words of each speaker in a text. */
+/** Finds the reader of each speaker's words in a text. */
 type FindReader = (speaker: Speaker) => Reader;
 
 /**

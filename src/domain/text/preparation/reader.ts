@@ -2,7 +2,7 @@ import type { MappedText, Replacement } from "../mapped-text.ts";
 import type { ReadElements } from "../ssml-runs.ts";
 import { languageOf } from "./language.ts";
 
-/** Who reads a prepared text aloud, and what it reads right by itself. */
+/** Describes what reads a prepared text aloud, and what it reads right by itself. */
 export interface Reader {
   /** BCP-47. */
   readonly lang: string;

@@ -8,7 +8,7 @@ import { dateOf, durationOf, fractionOf, moneyOf, unitOf } from "./said-quantiti
 /**
  * The words of a `<say-as>`, written as people write what is to be read: the steps of the
  * preparation follow.
- * @throws {Invalid} path `text`: the words are not of that kind, or cannot be read so in the
+ * @throws {Invalid} for `text`, if the words are not of that kind, or cannot be read so in the
  * language
  */
 export const sayAs = (words: string, as: SayAs, reader: Reader): MappedText => {

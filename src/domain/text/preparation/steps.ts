@@ -38,14 +38,14 @@ export const steps: readonly Step[] = [
 ];
 
 /**
- * Later steps, also for words whose pronunciation a document gives: they change what a tool would
- * skip, or crash at.
+ * These steps come later. They also change words whose pronunciation a document gives, because a
+ * tool would skip them or crash.
  */
 export const toolSteps: readonly Step[] = [
   nameEmoji,
   asciiLetters,
   writeForPico,
   readKanji,
-  // The last: no other step may make a run longer.
+  // It must be the last: no other step may make a run longer.
   breakLongRuns,
 ];

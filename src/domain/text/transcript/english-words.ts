@@ -51,8 +51,8 @@ export const spokenSigns: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * English abbreviations, without full stops, and how they are spoken and written out, without
- * spaces.
+ * English abbreviations (without full stops), each with the words that it stands for (without
+ * spaces).
  */
 export const writtenForms: ReadonlyMap<string, readonly string[]> = new Map([
   ["dr", ["doctor", "drive"]],

@@ -20,7 +20,8 @@ export interface ReadingsResponse {
 export interface JapaneseReadings {
   /**
    * The kana of each text.
-   * @throws {Unavailable} the dictionary failed, or too many texts wait; the signal's reason
+   * @throws {Unavailable} if the dictionary failed or too many texts wait
+   * @throws the signal's reason
    */
   read(texts: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, readonly Replacement[]>>;
   close(): Promise<void>;
@@ -37,7 +38,7 @@ export interface JapaneseReadingsOptions {
 /** 5,000 characters take 0.5 s, on a busy machine a few times as long. */
 const deadlineMs = 20_000;
 const maxWaitingCharacters = 30_000;
-/** Without a text for this long, the worker thread ends, which frees its memory. */
+/** The worker thread ends after this time without a text, which frees its memory. */
 export const idleMs = 5 * 60_000;
 
 interface Waiting {

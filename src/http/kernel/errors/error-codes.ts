@@ -91,7 +91,7 @@ export interface ErrorType<E extends Error = Error> {
   readonly description?: string;
   readonly headerSchemas?: z.ZodRawShape;
   readonly example: E;
-  /** What the document says of it instead for the admin API. */
+  /** Replaces these members in the document of the admin API. */
   readonly admin?: Required<Pick<ErrorType, "name" | "description" | "example">>;
   /** When it occurs: only before the caller is authenticated, only after (default), or either. */
   readonly authentication?: "before" | "either";

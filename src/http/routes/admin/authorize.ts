@@ -24,7 +24,7 @@ interface AdminAccess {
 
 /**
  * Authenticates operators and auditors by their tokens. Operators may do all that auditors may.
- * @throws {NotFound} without any token
+ * @throws {NotFound} if the request has no token
  * @throws {Unauthorized}
  * @throws {RateLimited} for one more wrong token after too many
  * @throws {Forbidden} for an auditor where an operator is required

@@ -4,7 +4,7 @@ import { Invalid } from "../../../domain/errors.ts";
 import { queryParams } from "../../kernel/operation.ts";
 import { matches, pageOf, pageParameters, search } from "./paging.ts";
 
-/** What keys may be sorted by, besides their usage. */
+/** Keys may be sorted by these values, and by their usage. */
 const keyOrders = {
   issued: ({ issuedAt }: KeyDetails) => issuedAt,
   website: ({ websiteName = "" }: KeyDetails) => websiteName.toLowerCase(),

@@ -41,7 +41,7 @@ const licence = namedSchema("VoiceLicence", {
 
 const choiceOperation = adminOperationOf<{ catalog: CatalogService }>();
 
-/** Who speaks the voices of the catalog, and on which licence. */
+/** These operations show and choose who speaks the voices of the catalog, and name the licences. */
 export const voiceChoiceOperations = [
   choiceOperation({
     method: "get",

@@ -12,8 +12,8 @@ export const CharacterAlignment = namedSchema("ElevenLabsAlignment", {
 });
 
 /**
- * When each character (code point) of a text is spoken, in seconds. Each one ends where the next
- * one begins.
+ * The time at which each character (code point) of a text is spoken, in seconds. Each character
+ * ends when the next one begins.
  */
 export type Alignment = z.output<typeof CharacterAlignment>;
 
@@ -75,8 +75,8 @@ export const withoutEscapes = (whole: Alignment, { lengths }: SsmlContent): Alig
 const escaped: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">" };
 
 /**
- * Places and times increase, from the first character to the end of the audio. Sentences serve
- * where no words are known.
+ * Finds characters with known times, in order, from the first one to the end of the audio. Uses the
+ * times of sentences if none of words are known.
  */
 const anchorsOf = (marks: readonly Mark[], length: number, audioSeconds: number): Anchor[] => {
   const anchors: Anchor[] = [{ at: 0, seconds: 0 }];
@@ -92,7 +92,8 @@ const anchorsOf = (marks: readonly Mark[], length: number, audioSeconds: number)
 };
 
 /**
- * The start of each part. `pauses`: the seconds of a pause at a part, in addition to its weight.
+ * Computes the start of each part. `pauses`: the seconds of a pause at a part, in addition to its
+ * weight.
  */
 const distribute = (
   weights: readonly number[],
@@ -102,7 +103,7 @@ const distribute = (
 ): number[] => {
   const total = sum(weights);
   const silent = sum(pauses);
-  // What is spoken takes some time too, if a voice pauses for less than the break says.
+  // A voice may pause for less than the break says: the words must keep some of the time.
   const silence = total > 0 ? Math.min(silent, (to - from) * maxSilence) : to - from;
   const spoken = to - from - (silent > 0 ? silence : 0);
   let before = 0;
@@ -125,7 +126,7 @@ const breakElement = /<break\b([^<>]*)>/g;
 const timeAttribute = /\btime\s*=\s*["']\+?(\d*\.?\d+)(ms|s)["']/;
 const strengthAttribute = /\bstrength\s*=\s*["']([\w-]+)["']/;
 
-/** What espeak-ng makes of each strength, in seconds. */
+/** The seconds that espeak-ng pauses for each strength. */
 const strengthSeconds: Readonly<Record<string, number>> = {
   none: 0,
   "x-weak": 0.07,

@@ -96,7 +96,7 @@ export const speechQuery = z.object({
     }),
 });
 
-/** What the text has to be read as, if it contains SSML and no other format is named. */
+/** Decides how the text must be read if it contains SSML and no other format is named. */
 export const contentOf = (
   { enable_ssml_parsing: query }: z.output<typeof speechQuery>,
   { text, text_format, enable_ssml_parsing: body }: SpeechRequest,

@@ -8,7 +8,7 @@ import { json, type Operation, operationsWith } from "../../kernel/operation.ts"
 import { callerIn, websiteOf } from "../../kernel/request-state.ts";
 import { keyWithSecret } from "../usage.ts";
 
-/** What the service does not have, such as slots for cloned voices, is 0 or false. */
+/** Features that the service does not have, such as slots for cloned voices, are 0 or false. */
 const constant = {
   character_refresh_period: "monthly_period",
   billing_period: "monthly_period",
@@ -69,7 +69,7 @@ const userOperation = operationsWith({
   errors: [403, 503],
 });
 
-/** What a key may know about its own usage, as ElevenLabs' API shows it. */
+/** These operations show a key its own usage, in the form of ElevenLabs' API. */
 export const elevenLabsUserOperations = ({
   reportOwnUsage,
 }: {

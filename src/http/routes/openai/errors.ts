@@ -54,7 +54,10 @@ export const openAiEnvelope: ErrorEnvelope = {
   },
 };
 
-/** Where OpenAI's API has another status: its voices are the values of an enumeration. */
+/**
+ * Finds the errors for which OpenAI's API has another status: its voices are the values of an
+ * enumeration.
+ */
 const statusOf = (error: unknown): number | undefined => {
   if (isQuotaExhausted(error)) return 429;
   return isUnknownVoice(error) ? 400 : undefined;

@@ -138,7 +138,10 @@ const streamBody = (request: SpeechRequest, names: HeaderNames): StreamBody => {
     : plainAudio(headers);
 };
 
-/** Without a schema: a schema describes a body as a whole, and each event would need its own. */
+/**
+ * This content has an example but no schema: a schema describes a body as a whole, and each event
+ * would need its own.
+ */
 const eventsExample = [
   'data: {"type":"speech.audio.delta","audio":"//NkxAAAAA=="}\n\n',
   'data: {"type":"speech.audio.done","usage":{"input_tokens":35,"output_tokens":0,"total_tokens":35}}\n\n',

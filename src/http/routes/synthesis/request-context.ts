@@ -38,9 +38,9 @@ const malformed = new Invalid([
 ]);
 
 /**
- * What the delivery of a synthesis needs to know about its HTTP request; `signal` aborts when the
- * client disconnects. The method does not count for an Idempotency-Key: a GET repeats a POST with
- * the same parameters.
+ * Collects what the delivery of a synthesis needs to know about its HTTP request. Its `signal`
+ * aborts when the client disconnects. The method does not count for an Idempotency-Key: a GET
+ * repeats a POST with the same parameters.
  * @throws {Invalid} for a malformed Idempotency-Key
  */
 export const requestContextOf = (

@@ -61,7 +61,7 @@ export const engineNamed = (model: string, others: string): EngineCode => {
   throw new NotFound(`There is no model ${shown}: ask for ${others} or an engine.`, "model");
 };
 
-/** What the voice is chosen by. */
+/** These members choose the voice. */
 const voiceMembers = {
   voice: z
     .string()
@@ -203,7 +203,7 @@ export const nullableInQuery = ({ shape }: z.ZodObject): z.ZodObject => {
 
 /**
  * Empty parameters and `pitch=null` count as absent; unknown parameters are ignored.
- * @throws {Invalid} also for a parameter that is given twice
+ * @throws {Invalid} if a parameter is invalid or given twice
  */
 export const requestFromQuery = (schema: RequestSchema, query: string): SynthesisRequest =>
   toRequest(parse(schema, queryValues(query, parameters)));

@@ -98,7 +98,7 @@ export const dateRules: readonly Rule[] = [
       eitherOrder([a ?? c, b ?? d], inCentury(short ?? long), dialect, the),
   ],
   [
-    // Without a year only where a date is expected, as "on 11/26".
+    // A date without a year is read only where a date is expected, as in "on 11/26".
     pattern(
       "(?<=\\b(?:[Oo]n|[Bb]y|[Uu]ntil|[Ss]ince|[Bb]efore|[Dd]ue|[Dd]ated?:?)\\s)",
       "(?!9\\/11|24\\/7)(\\d{1,2})\\/(\\d{1,2})(?![\\p{L}\\p{N}_/-])",
@@ -152,8 +152,8 @@ export const dateRules: readonly Rule[] = [
 /** Names of months and days without a date beside them. */
 export const calendarNameRules: readonly Rule[] = [
   [
-    // Without a number, only as the abbreviation of a month, or where one is expected: "in Aug. and
-    // Oct."
+    // A month without a number is read only if it is clearly an abbreviation, or where a month is
+    // expected: "in Aug. and Oct."
     pattern(
       `(?:(?<=\\b(?:in|of|since|until|till|last|next|early|late|mid)[\\s-])(${abbreviatedMonth})(?!\\p{L})`,
       `|(?<![\\p{L}\\p{N}_])((?!Jan|Mar)${abbreviatedMonth})(?=\\.))`,
@@ -170,7 +170,7 @@ export const calendarNameRules: readonly Rule[] = [
       nameOf(weekdays, written) + (range ? " to " : other.replace(/[./]/, " ")),
   ],
   [
-    // Where a day is expected, or a date, a time or another day is beside it.
+    // A weekday is read where a day is expected, or beside a date, a time or another day.
     pattern(
       `(?:(?<=\\b(?:[Oo]n|[Ee]very|[Ee]ach|[Ll]ast|[Nn]ext|[Uu]ntil|${weekdays.join("|")})(?:,?\\s| to | ?& ?))(${weekday})(?![\\p{L}'’-]|\\s\\p{Lu})`,
       `|(?<![\\p{L}\\p{N}_])(${weekday})(?=\\.?,?\\s(?:${months.join("|")}|the\\s\\p{L}+\\sof|\\d{1,2}(?::\\d\\d|\\s?[ap]\\.?m))|\\.\\s\\p{Ll})`,
