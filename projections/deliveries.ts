@@ -25,7 +25,7 @@ export interface Deliveries {
 /** Bounds the log of deliveries that is shown, and the memory of each instance. */
 const maxFinished = 500;
 
-/** Partition: the webhook's id. */
+/** The partition is the webhook's id. */
 export const deliveries: Projection<Deliveries> = {
   name: "deliveries",
   version: 1,

@@ -27,7 +27,7 @@ const expiryMs = 5 * 60_000;
 
 export const ratePartition = "rate";
 
-/** One partition, so that stopped instances can be removed. */
+/** It has one partition, so that stopped instances can be removed. */
 export const rate: Projection<Rate> = {
   name: "rate",
   version: 2,

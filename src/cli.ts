@@ -20,7 +20,7 @@ import { readSettings } from "./settings/read-settings.ts";
  */
 const settings = () => readSettings({ ...process.env, WYOMING_PORT: undefined });
 
-/** Opens the log, which a running service may have open too: each sees what the other writes. */
+/** Opens the log, which a running service may have open too. Each sees the other's events. */
 const withServices: WithServices = async (work, access = { writes: false }) => {
   const services = await composeCommandLine(settings(), access);
   try {

@@ -11,7 +11,7 @@ export interface RunnerStatus {
   readonly position: number;
   /** True while the subscription delivers events as they are appended. */
   readonly live: boolean;
-  /** How long the views have not included the whole log, in milliseconds. */
+  /** The milliseconds for which the views have not included the whole log. */
   readonly lagMs: number;
   /** False if the views refuse to respond because of their lag. */
   readonly current: boolean;
@@ -61,11 +61,11 @@ export interface RunnerOptions {
    * ignored. Default: all.
    */
   readonly firstPosition?: () => Promise<number | undefined>;
-  /** How many events to fold between two snapshots. Default 50,000. */
+  /** The number of events to fold between two snapshots. Default 50,000. */
   readonly snapshotEvery?: number;
   /**
-   * How long `start` retries an unavailable log. Afterwards the runner retries forever. Default 30
-   * s.
+   * The time for which `start` retries an unavailable log. Afterwards the runner retries forever.
+   * Default 30 s.
    */
   readonly startTimeoutMs?: number;
   /** Views refuse to respond above this lag. Default 15 s. */

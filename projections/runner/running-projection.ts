@@ -4,7 +4,7 @@ import type { Checkpoint, Partition, SnapshotRange, SnapshotStore } from "./snap
 
 export const beforeFirst = -1;
 
-/** A fold threw. The message names the event, and nothing of its data. */
+/** A fold threw. The message names the event and quotes nothing of its data. */
 class FoldFailed extends Error {
   override readonly name = "FoldFailed";
 
@@ -41,7 +41,7 @@ export class RunningProjection {
     return this.#changes;
   }
 
-  /** Set once a fold has thrown. The states may then be inconsistent. */
+  /** The failure of a fold, after which the states may be inconsistent. */
   get failure(): FoldFailed | undefined {
     return this.#failure;
   }

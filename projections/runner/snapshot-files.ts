@@ -83,7 +83,7 @@ const write = async (path: string, chunks: Iterable<string>): Promise<void> => {
   }
 };
 
-/** Longer than any snapshot takes to write: an older temporary file is left from a crash. */
+/** No snapshot takes as long to write: an older temporary file is left from a crash. */
 const orphanedMs = 3_600_000;
 
 /**

@@ -14,8 +14,8 @@ export interface View<S> {
 /** A view of a projection whose runner has started. */
 export interface LiveView<S> extends View<S> {
   /**
-   * Grows with each event that changes a state: what was derived from the states is right as long
-   * as it stays the same.
+   * Grows with each event that changes a state. As long as it stays the same, values that were
+   * derived from the states are valid.
    */
   readonly changes: number;
 }

@@ -6,7 +6,7 @@ export interface ByteBudgetOptions {
   readonly perOwner: number;
   /** Bytes that all owners may hold together. */
   readonly total: number;
-  /** How long bytes may be held while others wait for them. */
+  /** The time for which bytes may be held while others wait for them. */
   readonly heldMs: number;
   readonly time?: Time;
 }
@@ -142,7 +142,7 @@ class Budget {
     }
   }
 
-  /** While anyone waits, reports what has been held for too long. */
+  /** While anyone waits, reports the bytes that have been held for too long. */
   watch(): void {
     if (this.#isWatching || this.#waiting.size === 0) return;
     const oldest = this.#held.values().find((held) => held.since !== undefined && !this.#overdue.has(held));

@@ -5,8 +5,8 @@ export type DeadlineQueue<T extends Queued<T>> = ReturnType<typeof createDeadlin
 /** An item that can be in one queue at a time. */
 export interface Queued<T> {
   /**
-   * The queue's own reference to where the item is; undefined outside of a queue. A copy of the
-   * item must not have it.
+   * The queue's reference to the item's node; undefined outside of a queue. A copy of the item must
+   * not have it.
    */
   queueNode: QueueNode<T> | undefined;
 }

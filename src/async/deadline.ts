@@ -22,7 +22,8 @@ export interface DeadlineOptions {
  * Runs the task until it settles, the deadline passes or `signal` is aborted, whichever comes
  * first, even if the task ignores its signal. The task's signal is aborted in every case, so that
  * nothing keeps running.
- * @throws `onTimeout()` after `ms` milliseconds; the reason of `signal`
+ * @throws `onTimeout()` after `ms` milliseconds
+ * @throws the reason of `signal`
  */
 export const withDeadline = async <T>(
   { time = systemTime, ms, onTimeout, signal }: DeadlineOptions,

@@ -12,7 +12,8 @@ export interface RetryOptions<T> extends WaitOptions {
 
 /**
  * Repeats the task as long as `delayAfter` says so.
- * @throws the last attempt's error; the signal's reason
+ * @throws the last attempt's error
+ * @throws the signal's reason
  */
 export const retry = async <T>(
   { delayAfter, ...wait }: RetryOptions<T>,

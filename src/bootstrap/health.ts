@@ -67,7 +67,7 @@ export const composeHealth = (
     scheduler: scheduler.stats,
     checkHealth,
   });
-  /** Of all workers. */
+  /** Checks the health of all workers. */
   const checkAll: CheckHealth = async () => {
     const own = await checkHealth();
     const { reports, missing } = await shared.askOthers("health");
@@ -83,7 +83,7 @@ export const composeHealth = (
 export type StatusParts = ReturnType<typeof composeStatus>;
 
 /**
- * Composes what the service reports of itself to the admin API: this process's part, and that of
+ * Composes the service's reports on itself for the admin API: those of this process, and those of
  * all workers.
  */
 export const composeStatus = (

@@ -26,7 +26,7 @@ const bytes = 32;
 type KeySettings = Pick<Settings, "masterKey" | "dataDir" | "eventStore">;
 
 interface ObtainOptions {
-  /** False: a key that is missing in DATA_DIR is not created. Default: true. */
+  /** If false, a key that is missing in DATA_DIR is not created. Default: true. */
   readonly mayCreate?: boolean;
 }
 

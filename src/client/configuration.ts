@@ -21,8 +21,8 @@ export interface VoxledgerConfig {
   /** Maximum number of retries of a request, 0 to 10. Default: 3. */
   readonly retryAttempts?: number;
   /**
-   * The milliseconds for each attempt of a request, including the response body. For a stream: for
-   * the first chunk, and for each further one. Default: 30 000.
+   * The maximum milliseconds for each attempt of a request, including the response body. For a
+   * stream, they apply to the first chunk and to each further one. Default: 30 000.
    */
   readonly timeout?: number;
   /**
@@ -35,7 +35,7 @@ export interface VoxledgerConfig {
 
 export type Configuration = ReturnType<typeof resolveConfiguration>;
 
-/** Timers use 31-bit milliseconds; a longer one would fire at once. */
+/** Timers use 31-bit milliseconds: a longer timer would fire at once. */
 const maxTimeout = 2 ** 31 - 1;
 
 /**

@@ -3,7 +3,7 @@ import { useContext } from "preact/hooks";
 import type { AdminSession } from "../http/kernel/request-state.ts";
 import type { Api } from "./api.ts";
 
-/** A message to the person, shown once at the top; with an action that takes back what was done. */
+/** A message that is shown once at the top, with an action that undoes the change. */
 export interface Notice {
   readonly text: string;
   readonly undo?: () => Promise<unknown>;

@@ -10,7 +10,7 @@ import { storedToken } from "./session.ts";
 interface SignInProps {
   /** The root of the service. */
   readonly base: string;
-  /** Why the person was signed out. */
+  /** The reason why the person was signed out. */
   readonly message: string;
   readonly onSignIn: (token: string, session: AdminSession) => void;
 }

@@ -1,5 +1,5 @@
 /**
- * Functions whose results are the same in every JavaScript engine, which those of `Math` are not:
+ * These functions have the same results in every JavaScript engine, unlike those of `Math`, because
  * they only add, multiply, divide and round. Their errors are below 1e-13 of the largest result.
  */
 
@@ -11,7 +11,7 @@ const powersOfTwo = (() => {
   return powers;
 })();
 
-/** e to the power of `x`; 0 below -708, and that of 709 above it. */
+/** Returns e to the power of `x`; 0 below -708, and e to the power of 709 above 709. */
 export const exp = (x: number): number => {
   if (x < -708) return 0;
   const bounded = x > 709 ? 709 : x;

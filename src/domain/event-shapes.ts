@@ -17,7 +17,7 @@ import { webhookShapes } from "./webhooks/event-shapes.ts";
 
 /**
  * The shapes that folds rely on, by kind of stream and event type. A kind is the name of a stream,
- * or what the names of several begin with: then it ends with a hyphen. Only value types are
+ * or the beginning of the names of several, which then ends with a hyphen. Only value types are
  * checked: codes and names change between releases, and an older instance must not skip events of a
  * newer one.
  */
@@ -105,7 +105,7 @@ export const isOfType = <E extends TypedEvent, R extends TypedEvent & StoredEven
   types: readonly E["type"][],
 ): event is R & E => types.includes(event.type) && isWellFormed(event);
 
-/** True if this release writes streams of this name: others are those of other programs. */
+/** True if this release writes streams of this name. All other streams belong to other programs. */
 export const isKnownStream = (stream: string): boolean => kinds.some((kind) => isOfKind(stream, kind));
 
 const isOfKind = (stream: string, kind: string): boolean =>

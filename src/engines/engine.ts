@@ -14,7 +14,10 @@ export interface SpeechRequest extends WrittenText {
   /** Prosody parameters outside `prosody(voice)` are ignored. */
   readonly prosody: Prosody;
   readonly format: AudioFormat;
-  /** Says in words how to speak. Only for a voice that `takesInstructions`. */
+  /**
+   * Instructions in words on how to speak. They are only given for a voice that
+   * `takesInstructions`.
+   */
   readonly instructions?: string;
   /**
    * The first bytes are needed early: an engine whose provider returns only complete audio sends
@@ -64,13 +67,13 @@ export interface Speech {
   /** Yields at least one byte, or throws; a failure midway throws. */
   readonly audio: AsyncIterable<Buffer>;
   /**
-   * The samples that the service's own encoder has encoded: after the end of `audio`. Undefined if
-   * another one has.
+   * Returns the samples that the service's own encoder has encoded, after the end of `audio`.
+   * Undefined if another encoder has.
    */
   readonly encoded?: () => EncodedSamples | undefined;
-  /** When its words are spoken: after the end of `audio`. Undefined if that is unknown. */
+  /** Returns the times of its words, after the end of `audio`. Undefined if they are unknown. */
   readonly marks?: () => readonly Mark[] | undefined;
-  /** When its phonemes are spoken: after the end of `audio`. Default: unknown. */
+  /** Returns the times of its phonemes, after the end of `audio`. By default they are unknown. */
   readonly phonemes?: () => readonly SpokenPhoneme[];
   /**
    * Seconds below which the whole audio is refused, because parts of its text are missing. Default:
@@ -100,8 +103,8 @@ export interface Engine {
    */
   version(voice: string): string;
   /**
-   * False if the same request may have other bytes: those that were kept first are the audio.
-   * Default: true.
+   * False if the same request may have other bytes. Then the bytes that were stored first are
+   * served. Default: true.
    */
   isExact?(voice: string): boolean;
   /** True if the same request has the same samples on every machine. Default: false. */
@@ -111,8 +114,8 @@ export interface Engine {
   /** True if it accepts SSML for this voice. */
   takesSsml(voice: string): boolean;
   /**
-   * The other voices that speak in a text for this voice: those of a document, and those of words
-   * in other languages and scripts.
+   * Lists the other voices that speak in a text for this voice: voices that a document names, and
+   * voices for words in other languages and scripts.
    */
   otherVoices?(request: Pick<SpeechRequest, "text" | "ssml" | "voice" | "lang">): readonly string[];
   /** True if it takes Azure's extensions of SSML (`mstts:`) for this voice. */

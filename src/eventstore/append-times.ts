@@ -50,8 +50,8 @@ export const withAppendTimes = (
     const reading = readEvent(store, stream, { fromInclusive: revision }).then(
       (event) => {
         if (event?.id === id) onTimes({ created: event.created, sent, acknowledged });
-        // Another process's probe has replaced this one: it was created later, and before it was
-        // read.
+        // Another process's probe has replaced this one. It was created after this one and before
+        // this read.
         else if (event && isProbe) onTimes({ created: event.created, sent, acknowledged: clock() });
       },
       () => {},
@@ -74,8 +74,8 @@ export const withAppendTimes = (
     append: (...args) => appendAs(false, ...args),
     ping: async () => {
       if (!isProbeNeeded() || !isDue()) return await store.ping();
-      // It is never repeated, so it needs no time. A version 7 id of a wrong clock would delay
-      // those of later events.
+      // A probe is never repeated, so its id needs no time. A version 7 id of a wrong clock would
+      // push the ids of later events into the future.
       const event = { id: randomUUID(), type: "AppendProbed", data: {}, metadata: { actor: "system" } };
       await store.setRetention(probeStream, { maxCount: 1 });
       await appendAs(true, probeStream, [event], "any");
@@ -84,9 +84,9 @@ export const withAppendTimes = (
 };
 
 /**
- * The time in a version 7 UUID; undefined for other versions. An append may repeat an earlier one
- * whose outcome was unknown: then the event may have been created before this call, but not before
- * its id.
+ * Reads the time in a version 7 UUID; undefined for other versions. An append may repeat an earlier
+ * one whose outcome was unknown: then the event may have been created before this call, but not
+ * before its id.
  */
 const timeOf = (id: string): number | undefined =>
   id.charAt(14) === "7" ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;

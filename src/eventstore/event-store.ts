@@ -12,8 +12,8 @@ export interface EventMetadata {
   /** The id of the event or command that directly caused it. */
   readonly causationId?: string;
   /**
-   * `key:<apiKey>`, `admin`, `auditor` (both also with `:<name>`), `cli` or `system`. Never
-   * personal data.
+   * `key:<apiKey>`, `admin`, `auditor` (both also with `:<name>`), `cli` or `system`. It must not
+   * be personal data.
    */
   readonly actor?: string;
   /** W3C trace context. */
@@ -136,8 +136,8 @@ export interface EventStore {
    */
   subscribe(options?: SubscribeOptions): AsyncIterable<EventBatch>;
   /**
-   * Limits a stream's length, from the next append to it at the latest. Append to a stream with
-   * `maxAgeSeconds` with `any`: reads may show none of its events although `none` is refused.
+   * Limits a stream's length, from the next append to it at the latest. Appends to a stream with
+   * `maxAgeSeconds` must expect `any`: `none` may be refused although reads show no event.
    * @throws {EventStoreUnavailable}
    */
   setRetention(stream: string, retention: Retention): Promise<void>;

@@ -2,13 +2,16 @@ import { exponentialBackoff, retry } from "../async/retry.ts";
 import type { WaitOptions } from "../async/sleep.ts";
 
 const delayMs = { firstMs: 5, maxMs: 160 };
-/** About 6 s in all. EventStoreDB indexes after 12 ms (median, 200 ms at most) under load. */
+/**
+ * These reads take about 6 s in total. EventStoreDB indexes after 12 ms (median, 200 ms at most)
+ * under load.
+ */
 const maxReads = 40;
 
 /**
- * Reads until the result shows what is known to be stored: reads may lag behind the responses to
- * appends. Resolves with the last result in any case, because in a cluster an event may be lost
- * with its leader.
+ * Reads until the result shows events that are known to be stored: reads may lag behind the
+ * responses to appends. Resolves with the last result in any case, because in a cluster an event
+ * may be lost with its leader.
  */
 export const readUntil = <T>(
   isVisible: (result: T) => boolean,

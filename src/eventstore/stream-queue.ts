@@ -125,8 +125,8 @@ export class StreamQueue {
   }
 
   /**
-   * Rejects a command whose deadline has passed. Commands expire in order: one that still waits is
-   * the first.
+   * Rejects a command whose deadline has passed. Commands expire in order, so one that still waits
+   * is the first.
    */
   expire(command: Command): void {
     const isWaiting = this.#waiting[0] === command;
@@ -157,10 +157,10 @@ export class StreamQueue {
    * Decides, and appends with the expected revision; on a conflict reads the new events and decides
    * again.
    *
-   * A refusal, or a decision without events, rests on a read that began after the command: it
-   * includes every event that was acknowledged before. Reads may lag behind appends (EventStoreDB
-   * shows what is indexed), but never behind acknowledged ones. One such read is enough: events
-   * that are still on their way are ordered after this decision.
+   * A refusal, or a decision without events, is made after a read that began after the command, and
+   * so includes every event that was acknowledged before. Reads may lag behind appends
+   * (EventStoreDB shows what is indexed), but never behind acknowledged ones. One such read is
+   * enough: events that are still on their way are ordered after this decision.
    */
   async #decideAndAppend(batch: Batch): Promise<Decision<Command>[]> {
     const { pending, now } = this.#context;
@@ -202,8 +202,8 @@ export class StreamQueue {
   }
 
   /**
-   * Brings the snapshot up to the log: from memory, else from `readSnapshot`, else from the
-   * stream's beginning.
+   * Folds the stream's latest events: after the snapshot in memory, else after that of
+   * `readSnapshot`, else from the stream's beginning.
    */
   async #load(batch: Batch): Promise<StreamSnapshot<Any>> {
     const snapshot = await this.#retry(batch, async () => {

@@ -30,7 +30,7 @@ export interface Authenticator {
   /**
    * Authenticates a caller by one form of credentials only: an origin does not make up for a wrong
    * secret or token.
-   * @throws {Unauthorized} disclosing only the form of the credentials
+   * @throws {Unauthorized} with a message that discloses only the form of the credentials
    * @throws {RateLimited} for a wrong secret, if the client has presented too many
    */
   authenticate(credentials: Credentials, client: string, at?: AccessPoint): Principal;
@@ -100,7 +100,9 @@ const createPrincipalFinder = ({ keys, websites, accessTokens }: Accounts) => {
   const isOriginOf = ({ websiteId }: IssuedKey, origin: string): boolean =>
     findWebsite(websites, websiteId)?.origins.includes(origin) ?? false;
 
-  /** Checked on each request: a token's proof may be withdrawn before the token expires. */
+  /**
+   * Each request checks this, because a token's proof may be withdrawn before the token expires.
+   */
   const isProofValid = (proof: Proof, key: IssuedKey): boolean =>
     proof.by === "secret"
       ? key.secrets.some(({ secretId }) => secretId === proof.secretId)

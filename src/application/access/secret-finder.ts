@@ -19,7 +19,7 @@ interface Presented {
   comparedAt: number;
 }
 
-/** The principal of a key and one of its secrets; undefined for a wrong or revoked secret. */
+/** Finds the principal of a key and one of its secrets; undefined for a wrong or revoked secret. */
 export type FindBySecret = (apiKey: string, secret: string) => Principal | undefined;
 
 /**
@@ -45,7 +45,8 @@ export const createSecretFinder = (keys: LiveView<Key>, maxPresented = defaultMa
     const known = presented.get(secret);
     if (known && known.principal.apiKey === apiKey && isUnchanged(known, changes)) return known.principal;
     const key = findKey(keys, apiKey);
-    // Hashed for an unknown key too: the response time does not tell whether a key exists.
+    // The secret is hashed for an unknown key too, so that the response time does not tell whether
+    // a key exists.
     const match = matchingSecret(secret, key?.secrets ?? []);
     if (!key || !match) {
       if (known?.principal.apiKey === apiKey) presented.delete(secret); // it was revoked

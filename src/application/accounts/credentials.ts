@@ -192,7 +192,7 @@ export const createCredentialsService = (options: CredentialsServiceOptions) => 
   };
 };
 
-/** One command for each set of credentials, then one that records the key. */
+/** Executes one command for each set of credentials, then one that records the key. */
 const createReencrypt = ({
   execute,
   credentials,

@@ -108,12 +108,12 @@ interface KeysOptions {
   /** Counts the usage of keys. If absent, keys are described without their usage. */
   readonly countUsage?: CountUsage;
   /**
-   * Counts against the new quota what the key has used this month without one.
+   * Counts the characters that the key has used this month without a quota against the new quota.
    * @throws {Unavailable}
    */
   readonly carryOverUsage: (apiKey: string, month: string) => Promise<void>;
   readonly clock: () => EpochMs;
-  /** The time of suspensions and revocations. Default: that of `clock`. */
+  /** The time of suspensions and revocations. Default: `clock`. */
   readonly urgentTime?: UrgentTime;
   readonly random: Random;
 }
@@ -158,7 +158,8 @@ export const createKeys = (options: KeysOptions): Keys => {
     },
     changePlan: async (apiKey, plan, context) => {
       const decide = (key: Key) => changePlan(key, { plan, at: now() });
-      // Before the change, and again for what is spent until every instance knows the new plan.
+      // Called before the change, and again for characters that are spent until every instance
+      // knows the new plan.
       const carryOver = async () => {
         if (plan.monthlyCharacters !== null) await carryOverUsage(apiKey, monthOf(now()));
       };

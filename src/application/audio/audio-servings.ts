@@ -13,7 +13,7 @@ import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { positionBefore, readPeriodEnd } from "../../ledger/audit/log-period.ts";
 import type { ReportQueue } from "../../ledger/reports/report-queue.ts";
 
-/** How often one piece of audio was served in a period. */
+/** The servings of one piece of audio in a period. */
 export interface AudioServings extends ServedAudio {
   readonly served: number;
   /** The charged characters. */
@@ -51,7 +51,7 @@ interface CountedAudio {
  */
 export type CountServings = (request: ServingsRequest) => Promise<CountedAudio>;
 
-/** Bounds the memory: 0.5 KB each. */
+/** This bounds the memory: each takes 0.5 KB. */
 const maxCounted = 100_000;
 const maxPeriodMs = 31 * 24 * 60 * 60_000;
 

@@ -5,8 +5,8 @@ import { withNaturalVoices } from "../../domain/catalog/natural-voices.ts";
 const indexes = new WeakMap<CatalogState, { revision: number; index: CatalogIndex }>();
 
 /**
- * An index of the state, with the natural voices that were chosen. Built on first use for each
- * revision.
+ * Returns an index of the state, with the natural voices that were chosen. It is built on first use
+ * for each revision.
  */
 export const catalogIndexOf = (state: CatalogState): CatalogIndex => {
   const known = indexes.get(state);

@@ -102,8 +102,8 @@ export const createCatalogService = ({ execute, catalog, findInstalled, clock }:
       return required(voices.get(voice.name));
     },
     /**
-     * Changes the given members. `voiceIDs` as they are shown are no change: the natural voices
-     * among them follow the choice.
+     * Changes the given members. `voiceIDs` that equal the shown ones change nothing, because the
+     * natural voices among them follow from the choice.
      * @throws {NotFound}
      */
     changeVoice: async (name: string, given: unknown, context: CommandContext): Promise<Voice> => {

@@ -36,9 +36,9 @@ type ConfiguredVoicesOf = (shared: CatalogIndex) => AddedVoices | undefined;
 const maxCachedCatalogs = 100;
 
 /**
- * The catalogs that requests are resolved in: the shared voices, those of this instance's
- * self-hosted engines, and the website's BYOK voices. An added voice never replaces a shared one of
- * the same name.
+ * Creates the catalogs in which requests are resolved. Each has the shared voices, the voices of
+ * this instance's self-hosted engines, and the website's BYOK voices. An added voice never replaces
+ * a shared one of the same name.
  */
 export const createWebsiteCatalogs = ({
   catalog,

@@ -47,7 +47,7 @@ const wrongMs = 60_000;
  */
 const correctionShare = 0.001;
 const retryAfterSeconds = 10;
-/** How often the sources are asked while the clock is right, and while it is wrong. */
+/** The sources are asked at these intervals while the clock is right, and while it is wrong. */
 const intervalMs = { right: 60 * 60_000, wrong: 10_000 };
 
 export type ClockCheck = ReturnType<typeof createClockCheck>;
@@ -66,7 +66,7 @@ export const createClockCheck = ({
   onWarning,
 }: ClockCheckOptions) => {
   const readClocks = (): Agreement => ({ wall: clock(), uptime: uptime() });
-  // A higher uptime is of an earlier start: some containers have an uptime of their own.
+  // A higher uptime was recorded before a restart: some containers have an uptime of their own.
   const known = agreement && agreement.uptime <= uptime() ? agreement : undefined;
   let right: Agreement = known ?? readClocks();
   /** The last reading that was compared and accepted. */
@@ -88,8 +88,8 @@ export const createClockCheck = ({
   let problem: string | undefined;
 
   /**
-   * By how much the clock was set, at once or in all since it was right; 0 if it was not, or only a
-   * little.
+   * The milliseconds by which the clock was set, at once or in total since it was right; 0 if it
+   * was not set, or only a little.
    */
   const jump = (): number => {
     const now = readClocks();
@@ -214,7 +214,7 @@ export const createClockCheck = ({
       return set === 0 ? difference : -set;
     },
     /**
-     * The log's last time, as far as this process knows it: that of an event, or of the last
+     * The log's last time, as far as this process knows it: the time of an event, or of the last
      * measured append by the store's clock.
      */
     get logTime() {
@@ -228,7 +228,10 @@ export const createClockCheck = ({
     /** Describes a difference above 2 s. */
     note,
     isWrong: (): boolean => compare() !== undefined,
-    /** False while the clock is wrong, and if the difference to the event store's is not known. */
+    /**
+     * False while the clock is wrong, or if its difference from the event store's clock is not
+     * known.
+     */
     isClockRight: (): boolean => difference !== undefined && compare() === undefined,
     requireRightClock,
     /**

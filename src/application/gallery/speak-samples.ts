@@ -56,7 +56,7 @@ export const createSpeakSamples = ({
     while (!isIdle()) await sleep(idlePollMs, { time, signal });
   };
 
-  /** A failure takes time, too. */
+  /** The time that a failed synthesis takes counts, too. */
   const synthesize = async (sample: Rendition, signal: AbortSignal): Promise<void> => {
     const began = time.now();
     try {

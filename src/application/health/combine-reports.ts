@@ -4,10 +4,7 @@ import type { ComponentHealth, Health } from "./health.ts";
 import type { InstanceStatus, ProviderStatus } from "./instance-status.ts";
 import type { ProviderActivity } from "./provider-activity.ts";
 
-/*
- * The reports of one service in several processes, made from those of its processes. The first one
- * is that of the process that responds.
- */
+/* Combines the reports of a service's processes. The process that responds has the first one. */
 
 /** Each process reports this of itself. */
 export interface Reports {

@@ -22,7 +22,7 @@ export interface Check {
   readonly probe: () => Promise<void>;
   /** A note on a healthy dependency. */
   readonly note?: () => string | undefined;
-  /** How long a successful probe is reused, for probes that are not free. Default 0. */
+  /** The time for which a successful probe is reused, for probes that are not free. Default 0. */
   readonly cacheMs?: number;
 }
 
@@ -39,7 +39,7 @@ export const createHealth = ({
   time?: Pick<Time, "now">;
   /** The timeout of a probe. */
   timeoutMs?: number;
-  /** How long a report is reused. */
+  /** The time for which a report is reused. */
   reuseMs?: number;
 }): CheckHealth => {
   const cachedUntil = new Map<string, number>();

@@ -68,7 +68,7 @@ export class AdmittedRequest {
   #job: { readonly engine: EngineJob; readonly source: AudioSource } | undefined;
   #audio: Audio | undefined;
   #obtaining: Promise<Audio | StreamedAudio> | undefined;
-  /** True once an engine works for what is sent of the audio. */
+  /** True once an engine has begun to work for the selection of the audio that is sent. */
   #isSelectionWork = false;
   /** True once the serving is being recorded. */
   #isServed = false;
@@ -86,8 +86,8 @@ export class AdmittedRequest {
   }
 
   /**
-   * Decides on the request before any work. `characters`: what it may be charged.
-   * @throws the refusal
+   * Decides on the request before any work. `characters`: the most that it may be charged.
+   * @throws the error that refuses the request
    */
   static async admit(
     options: DeliveryOptions,
@@ -112,8 +112,8 @@ export class AdmittedRequest {
   }
 
   /**
-   * Resolves with the complete audio. With `asKept` it has the bytes that the store keeps: clients
-   * join parts by their ETag, also those of other instances.
+   * Resolves with the complete audio. With `asKept` it has the bytes that the store keeps, because
+   * clients join parts with the same ETag, also parts from other instances.
    */
   async obtain(asKept: boolean, paid: Audio | undefined): Promise<Audio> {
     const { pipeline } = this.#options;
@@ -263,7 +263,7 @@ const readToEnd = async (chunks: AsyncIterator<Buffer>): Promise<void> => {
   while (!(await chunks.next()).done);
 };
 
-/** How the audio is delivered, as the ledger records it. */
+/** The way in which the audio is delivered, as the ledger records it. */
 type Delivery = Pick<NewServing, "partial" | "part" | "stream">;
 
 const streamEnded = new Error("The stream has ended.");

@@ -59,7 +59,7 @@ export const createAudioNames = ({
   };
   return {
     /**
-     * Contains the names of private audio, and of audio for which the key was charged within ten
+     * Returns a name only for private audio, and for audio for which the key was charged within ten
      * minutes.
      * @throws as `plan`
      */

@@ -17,8 +17,8 @@ import type { SynthesisPlan } from "./planner.ts";
 
 /*
  * This file decides what the ledger records of audio and what is charged. Failures of the service
- * are not charged. Nor, within a limit, is work for callers that leave and for texts that are
- * silent.
+ * are not charged. Work for callers that disconnect, and for texts of which nothing can be heard,
+ * is not charged within a limit.
  */
 
 /** Says how much of the audio is sent. */
@@ -41,8 +41,8 @@ export const keepsNoAudio = (error: unknown): boolean =>
   error instanceof Invalid || error instanceof Reworded;
 
 /**
- * True if nothing of the text can be heard. A tool usually finds out in a few milliseconds; at a
- * volume near 0, or muted by SSML, it takes as long as for any text.
+ * True if nothing of the text can be heard. A tool usually finds out in a few milliseconds. At a
+ * volume near 0, or if SSML mutes the text, it takes as long as for any text.
  */
 export const isSilence = (error: unknown): boolean =>
   error instanceof NothingToSpeak || error instanceof Unpronounceable;

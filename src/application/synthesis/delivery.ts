@@ -35,8 +35,8 @@ interface RequestedPart<S extends Selection> {
   /** True if the client requests a range. */
   readonly hasRange: boolean;
   /**
-   * Selects what is sent. A refusal is charged if an engine has worked for the request. `onBegin`
-   * must be called when an engine begins to work for the selection itself.
+   * Selects the part that is sent. A refusal is charged if an engine has worked for the request.
+   * `onBegin` must be called when an engine begins to work for the selection itself.
    */
   readonly select: (audio: Audio, onBegin: () => void) => S | Promise<S>;
 }
@@ -64,7 +64,7 @@ export interface CompleteDelivery {
    * @throws {KeyIsSuspended}
    * @throws {EngineFailed}
    * @throws {Unavailable}
-   * @throws what `select` throws
+   * @throws the errors of `select`
    * @throws the signal's reason when the caller has disconnected
    */
   deliver<S extends Selection>(
@@ -81,9 +81,8 @@ export interface CompleteDelivery {
 }
 
 /**
- * Records the serving of audio from memory. Calls `done` once, later: without an error the
- * audio may leave. The caller of this function must check then whether its client is still
- * connected.
+ * Records the serving of audio from memory. Calls `done` once, later: without an error the audio
+ * may leave. Its caller must then check whether the client is still connected.
  * @throws {RateLimited} before any work
  */
 type RecordFromMemory = (

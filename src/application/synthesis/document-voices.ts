@@ -7,7 +7,7 @@ import type { Engine } from "../../engines/engine.ts";
 
 /** A document for one voice. */
 interface VoicedDocument {
-  /** Canonical SSML, in which voices have the engine's own names. */
+  /** Canonical SSML, in which voices have the names by which the engine knows them. */
   readonly document: string;
   /** The dialect that the document was parsed in. */
   readonly dialect: Dialect;

@@ -3,8 +3,8 @@ import { completeSentencesOf } from "../../domain/text/sentences.ts";
 
 /**
  * Cuts a text that arrives in chunks into pieces, each as soon as it is complete, or a few
- * characters later. The pieces depend on the text alone, not on its chunks. Joined, they are the
- * text; a blank text has none.
+ * characters later. The pieces depend on the text alone, not on its chunks. Joined, the pieces are
+ * the text. A blank text has no pieces.
  */
 interface IncomingText {
   /** Returns the pieces that are now complete. */
@@ -43,7 +43,7 @@ export const createIncomingText = (lang: string, findSentences = completeSentenc
   let rest = "";
   let piece = "";
   let count = 0;
-  /** How many code units may still be searched. */
+  /** The number of code units that may still be searched. */
   let credit = 0;
 
   const takeSentence = (sentence: string): string[] => {

@@ -4,9 +4,9 @@ import type { CompleteDelivery, Streaming } from "./delivery.ts";
 type Limited = Pick<CompleteDelivery, "deliver" | "recordFromMemory"> & Pick<Streaming, "begin">;
 
 /**
- * Refuses what would exceed a limit of the key, whatever the interface: before any work, and, for
- * audio in memory, again when the audio is there. A request counts until the context reports that
- * its response has ended, or, without such a report, until its stream has been read.
+ * Refuses requests of any interface that would exceed a limit of the key, before any work. For
+ * audio in memory, it decides again when the audio is there. A request counts until the context
+ * reports that its response has ended, or, without such a report, until its stream has been read.
  */
 export const limitDelivery = <Delivery extends Limited>(
   delivery: Delivery,

@@ -23,7 +23,7 @@ export interface SynthesisRequest {
   readonly text: string;
   /** Default: SSML if it begins with `<speak`, else plain. */
   readonly textFormat?: TextFormat | undefined;
-  /** The length of the text as sent, where `text` is another one. Default: that of `text`. */
+  /** The length of the text as sent, if `text` is another one. Default: the length of `text`. */
   readonly characters?: number | undefined;
   readonly voice?: string | undefined;
   readonly lang?: string | undefined;
@@ -34,7 +34,7 @@ export interface SynthesisRequest {
   readonly format?: AudioFormat | undefined;
   /** True if `format` may be any format; the default is those that `/v2` offers for the engine. */
   readonly anyFormat?: boolean | undefined;
-  /** How to speak, in words. Ignored for voices that do not follow them. */
+  /** Instructions in words on how to speak. Voices that do not follow them ignore them. */
   readonly instructions?: string | undefined;
   /** Default: all lexicons of the website. */
   readonly lexicons?: readonly LexiconChoice[] | undefined;
@@ -57,8 +57,8 @@ export interface SynthesisPlan {
 }
 
 /**
- * The engine that speaks for the website; undefined if it is not running or the website has no
- * credentials for it.
+ * Finds the engine that speaks for the website; undefined if it is not running or the website has
+ * no credentials for it.
  */
 export type FindEngine = (code: EngineCode, websiteId: string) => Engine | undefined;
 
@@ -66,7 +66,7 @@ interface PlannerOptions {
   readonly findEngine: FindEngine;
   readonly encoderVersion: Encoder["version"];
   readonly namingKey: KeyObject;
-  /** False: no website gets audio that was made for another one. */
+  /** If false, no website gets audio that was made for another one. */
   readonly sharesAudio: boolean;
   readonly catalogOf: CatalogOf;
   readonly lexicons: WebsiteLexicons;
@@ -79,8 +79,8 @@ export type Planner = ReturnType<typeof createPlanner>;
  *
  * 1. The text is read in its format: plain, SSML or Markdown.
  * 2. The voices that may speak it are resolved, best first: one, and its fallbacks.
- * 3. For each voice whose engine runs here, the document gets the names of voices that the engine
- *    knows, and what the website's lexicons replace. Its recipe then names the audio.
+ * 3. For each voice whose engine runs here, the document gets the names by which the engine knows
+ *    its voices, and the replacements of the website's lexicons. Its recipe then names the audio.
  * 4. The plan is shared if nothing in it depends on the website.
  */
 export const createPlanner = (options: PlannerOptions) => {
@@ -175,15 +175,15 @@ export const createPlanner = (options: PlannerOptions) => {
 interface ParsedRequest {
   /** The text in NFC. */
   readonly text: string;
-  /** SSML in canonical form, for engines without other voices and elements of their own. */
+  /** SSML in canonical form, for engines that have no other voices and no elements of their own. */
   readonly document: string | undefined;
   readonly markdown: ReturnType<typeof readMarkdown> | undefined;
-  /** False if places in the text as sent are not those in `text`. */
+  /** False if the text as sent is not in NFC, so that `text` has other places. */
   readonly isNfc: boolean;
   readonly prosody: Prosody;
   readonly instructions: string | undefined;
   readonly websiteId: string;
-  /** Finds what the website's lexicons replace. */
+  /** Finds the replacements of the website's lexicons. */
   readonly find: FindReplacements | undefined;
 }
 

@@ -55,7 +55,9 @@ const maxActivePerWebhook = 4;
 const maxQueuedPerWebhook = 10_000;
 const system = { actor: "system" };
 
-/** Queues messages for the webhooks that subscribe to them, and delivers what is due. */
+/**
+ * Queues messages for the webhooks that subscribe to them, and starts the deliveries that are due.
+ */
 export class WebhookDispatcher {
   readonly #options: WebhookDispatcherOptions;
   /** The deliveries in progress, by the name of their stream, and their webhooks. */
@@ -106,7 +108,9 @@ export class WebhookDispatcher {
     }
   };
 
-  /** Queues the messages of suspensions, and starts what is due. Runs every second. */
+  /**
+   * Queues the messages of suspensions, and starts the deliveries that are due. Runs every second.
+   */
   dispatch = (): void => {
     this.#unlessStopped(() => {
       this.#queuing ??= this.#queueSuspensions().finally(() => {

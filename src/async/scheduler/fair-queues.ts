@@ -14,8 +14,8 @@ export interface QueuedJob {
 }
 
 /**
- * How far first pieces may run ahead of their key's share, in seconds of speech: about ten
- * sentences. A key that has used it up waits like all others, so that first pieces starve no key.
+ * First pieces may run ahead of their key's share by this many seconds of speech: about ten
+ * sentences. A key that has used them up waits like all others, so that first pieces starve no key.
  */
 const leadSeconds = 30;
 
@@ -226,7 +226,8 @@ export class FairQueues {
   }
 
   /**
-   * Two for each job that ends: keys whose share has caught up with them need not be remembered.
+   * Forgets up to two keys for each job that ends, if the virtual time has reached their start
+   * time.
    */
   #forgetIdle(): void {
     for (let count = 0; count < 2; count++) {

@@ -13,13 +13,13 @@ export interface AcquireOptions {
    * continuation.
    */
   readonly isFirstPiece?: boolean;
-  /** Estimated seconds of speech. Default: those of the whole response. */
+  /** The estimated seconds of speech. Default: the estimate for the whole response. */
   readonly seconds?: number | undefined;
 }
 
 export interface ResourceOptions {
   readonly concurrency: number;
-  /** Slots that one key may hold. Default: all. */
+  /** The slots that one key may hold. Default: all. */
   readonly concurrencyPerKey?: number;
   /**
    * The number of slots for first pieces of keys with little work, so that a short text needs not
@@ -28,10 +28,11 @@ export interface ResourceOptions {
   readonly reserved?: number;
   /** Limits how often a slot may be acquired. Default: no limit. */
   readonly startLimit?: StartLimit;
-  /** Waiting jobs, continuations not counted: in all queues, and in the queue of one key. */
+  /** The maximum number of waiting jobs, without continuations, in all queues. */
   readonly queueLimit: number;
+  /** The maximum number of waiting jobs, without continuations, in the queue of one key. */
   readonly queueLimitPerKey: number;
-  /** Longest wait in milliseconds, continuations excepted. */
+  /** The longest wait of a job in milliseconds, except for continuations. */
   readonly queueTimeoutMs: number;
   /** The error of refused jobs: all slots are busy, or this key's queue is full. */
   readonly overloaded: (scope: "all" | "key") => Error;
@@ -236,7 +237,7 @@ export class OwnResource implements Resource {
     if (this.#waiting.delete(job)) this.#context.onChange();
   }
 
-  /** Why a job that does not get its slot at once is refused. */
+  /** Returns why a job that does not get its slot at once is refused. */
   #refusal({ keys }: Waiter): Scope | undefined {
     const { queueLimit, queueLimitPerKey } = this.#options;
     if ([...keys].every((key) => this.#queues.firstPiecesOf(key) >= queueLimitPerKey)) return "key";

@@ -14,7 +14,7 @@ export interface ResourceStats {
   /** True if a key's oldest job has waited for more than half of the longest wait. */
   readonly isSlow: boolean;
   /**
-   * The longest time in which a key with waiting jobs, and below its limits, has got no slot. 0:
+   * The longest time for which a key with waiting jobs, and below its limits, has got no slot; 0 if
    * none waits.
    */
   readonly oldestWaitMs: number;

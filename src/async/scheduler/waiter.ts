@@ -19,7 +19,7 @@ export const createWaiter = (key = `anonymous ${nextSequence()}`, seconds = 1, s
   return {
     keys: keys as ReadonlySet<string>,
     seconds,
-    /** Lower than that of waiters that were created later. */
+    /** Waiters that were created later have higher numbers. */
     sequence,
     join: (another: string): void => {
       if (keys.has(another)) return;

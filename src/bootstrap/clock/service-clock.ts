@@ -13,7 +13,7 @@ import { makePrivateDirectory } from "../private-directory.ts";
 import { createBootRecord } from "./boot-record.ts";
 import { timeServers } from "./time-servers.ts";
 
-/** The clocks of a machine that tests replace, and what it knows besides them. */
+/** The clocks of a machine, and its other sources of time. Tests replace them. */
 export interface Machine extends MachineClocks {
   /** Default: the uptime. */
   readonly time?: Pick<Time, "now">;

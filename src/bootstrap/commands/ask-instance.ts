@@ -1,7 +1,7 @@
 import type { AskInstance } from "../../cli/commands/instances.ts";
 import { BadSetting, type Settings } from "../../settings/read-settings.ts";
 
-/** Longer than an instance takes to check its health. */
+/** An instance takes less time to check its health. */
 const timeoutMs = 30_000;
 
 /**

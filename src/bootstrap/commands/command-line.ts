@@ -67,8 +67,8 @@ export const composeCommandLine = async (
     },
     clock,
     urgentTime,
-    // The embedded store's clock is this machine's; that of a server is not measured without an
-    // append.
+    // The embedded store uses this machine's clock. The clock of a server is not measured without
+    // an append.
     isClockRight: () => settings.eventStore.kind === "sqlite",
     readsUsage: reads.usage === true,
     namesWebsites: false,

@@ -95,8 +95,8 @@ const countedMs = 32 * 24 * 3_600_000;
 const startBackoff = { firstMs: 100, maxMs: 10_000 };
 
 /**
- * Begins to read the totals of all keys' usage with a runner of their own: they fold all servings,
- * so a start must not wait for them, nor the other views for their events.
+ * Begins to read the totals of all keys' usage, in a separate runner: they fold all servings, so
+ * neither a start nor the other views may wait for them.
  */
 export const startUsageTotals = ({
   store,

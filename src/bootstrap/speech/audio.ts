@@ -25,8 +25,8 @@ export type AudioParts = Awaited<ReturnType<typeof composeAudio>>;
 
 /**
  * Starts the process of the speech tools. It needs no other part of the service. `composeAudio`
- * reports its failure. `resources` end it if what follows fails; else it is closed before the audio
- * store is.
+ * reports its failure. `resources` end it if a later step of the start fails. Otherwise it is
+ * closed before the audio store.
  */
 export const openSpeechTools = (
   { synthesisConcurrency: concurrency }: Settings,

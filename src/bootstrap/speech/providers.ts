@@ -23,8 +23,8 @@ import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { openWebsitesExchange } from "../website-servers.ts";
 
 /**
- * Composes the providers of the BYOK engines. No request is sent before one is used. `log` is that
- * of `openWebsitesExchange`.
+ * Composes the providers of the BYOK engines. No request is sent before one is used. `log` is
+ * passed to `openWebsitesExchange`.
  */
 export const composeProviders = (
   settings: Settings,
@@ -71,7 +71,7 @@ export const composeFreeEngines = (
   const exchange = telemetry.exchange(openExchange(settings));
   const openCircuits = new Set<EngineCode>();
   const resilient = resilienceOf({
-    // All keys share the limits, unlike those of a website's own provider.
+    // All keys share these limits, unlike the limits of a website's own provider.
     limits: { ...settings.providerLimits, reserved: 1 },
     scheduler,
     onEvent: (code, event) => {

@@ -24,7 +24,9 @@ import type { AudioParts } from "./audio.ts";
 
 export type SynthesisParts = ReturnType<typeof composeSynthesis>;
 
-/** Composes the voices of each website, with those of this instance's servers and models. */
+/**
+ * Composes the voices of each website, including the voices of this instance's servers and models.
+ */
 export const composeCatalogs = (
   { settings }: Pick<Runtime, "settings">,
   { runner }: Pick<Core, "runner">,

@@ -51,7 +51,7 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
     )
     .option("--seal <file>", "a signed checkpoint that you have kept: the log must contain it")
     .action(async (file: string | undefined, _: object, command: Command) => {
-      // commander gives `--key` to `audit`, which has an option of this name too
+      // commander passes `--key` to `audit`, which has an option of this name too
       const { key, seal } = command.optsWithGlobals<{ key?: string; seal?: string }>();
       const keys = key === undefined ? await proof.verifierKeys() : parseKeys(key);
       const kept = seal === undefined ? undefined : await readKept(seal, keys);

@@ -79,7 +79,7 @@ export class Session {
 
   /**
    * The query of the WebSocket URL, because a page cannot set its headers: a token, or else the
-   * key. Never the secret, which is exchanged for a token first.
+   * key. It never has the secret, which is exchanged for a token first.
    * @throws {VoxledgerError} if no token is granted
    */
   async socketQuery(): Promise<{ readonly token: string } | { readonly key: string }> {
@@ -100,7 +100,7 @@ export class Session {
   }
 
   /**
-   * Replaces the token if it may have caused the error. Returns false if not.
+   * Replaces the token if it may have caused the error. Otherwise returns false.
    * @throws {VoxledgerError} if no token is granted
    */
   async replaceTokenAfter(error: unknown, token: string | undefined): Promise<boolean> {

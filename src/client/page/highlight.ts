@@ -23,8 +23,8 @@ const css = `
 }`;
 
 /**
- * Marks what is spoken, if the configuration wants it. Style sheets made by scripts and custom
- * highlights are allowed by every content security policy.
+ * Highlights the spoken word or sentence, if the configuration enables that. Style sheets made by
+ * scripts and custom highlights are allowed by every content security policy.
  */
 export const createHighlighter = (
   { enabled, theme, navigation, selector, paragraphSelector }: WebPlayerFeature,

@@ -25,14 +25,14 @@ export const createSpeaker = (voxledger: Voxledger) => {
 
   return {
     /**
-     * Speaks what the user has asked for, and cancels the current speech.
+     * Speaks a text at the user's request, and cancels the current speech.
      * @throws {VoxledgerError}
      */
     speak: (text: string, params?: SpeakParams, speed?: number): Promise<SpeechResult> =>
       speak({ text, isAnnouncement: false }, params, speed),
     /**
-     * Speaks by itself. Cancels earlier announcements, but never what the user has asked for.
-     * Returns whether it was spoken.
+     * Speaks a text that the user has not asked for. Cancels earlier announcements, but never a
+     * speech that the user has asked for. Resolves with true if the text was spoken.
      */
     announce: async (text: string): Promise<boolean> => {
       if (current && !current.isAnnouncement) return false;

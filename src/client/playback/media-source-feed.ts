@@ -13,8 +13,8 @@ const maxSecondsAhead = 60;
 const secondsBehind = 1;
 
 /**
- * Small compared with a browser's buffer, so that one more always fits after played audio has been
- * removed.
+ * A slice is small compared with a browser's buffer, so that one more always fits after played
+ * audio has been removed.
  */
 const sliceBytes = 64 * 1_024;
 

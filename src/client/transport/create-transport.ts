@@ -36,7 +36,7 @@ const withFallback = (stream: Transport, download: Transport): Transport => {
       return await stream(part, voice, signal);
     } catch (error) {
       if (!(error instanceof VoxledgerError && error.code === "NOT_FOUND")) throw error;
-      const audio = await download(part, voice, signal); // an unknown voice is NOT_FOUND here too
+      const audio = await download(part, voice, signal); // the error for an unknown voice is NOT_FOUND here, too
       notStreamed.add(id);
       return audio;
     }

@@ -21,9 +21,9 @@ export const nativeVoices = (synthesis: NativeSynthesis): Promise<readonly Nativ
   });
 
 /**
- * The browser's voice for a request. For a voice of the catalog: the first of its native voices
- * that the browser has. For another name: the browser's voice of that name. Without a name: one of
- * the language.
+ * Finds the browser's voice for a request. For a voice of the catalog, it is the first of its
+ * native voices that the browser has; for another name, the browser's voice of that name; without a
+ * name, one of the language.
  */
 export const matchingVoice = (
   voices: readonly NativeVoice[],

@@ -51,7 +51,7 @@ interface FigureProps {
   readonly note?: ComponentChildren;
 }
 
-/** A figure with its name, and what it is as of. */
+/** A figure with its name, and a note such as its time. */
 export const Figure = ({ name, value, note }: FigureProps): VNode =>
   html`<div class="figure">
     <dt>${name}</dt>

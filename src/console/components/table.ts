@@ -28,7 +28,7 @@ interface NumberColumn<Row> {
   readonly value: (row: Row) => number | undefined;
   /** Default: writes separators of thousands. */
   readonly format?: (value: number) => string;
-  /** Shown if there is no value. Default: a dash. */
+  /** The text that is shown if there is no value. Default: a dash. */
   readonly absent?: string;
 }
 
@@ -61,7 +61,9 @@ export const badgeColumn = <Row, State extends string>({
   view: (row) => html`<${Badge} tone=${tones[column.value(row)]}>${column.value(row)}<//>`,
 });
 
-/** The column of what a person can do with a row; none for persons who may only read. */
+/**
+ * The column with the actions that a person can apply to a row; none for persons who may only read.
+ */
 export const actionColumns = <Row>(
   mayChange: boolean,
   view: (row: Row) => ComponentChildren,

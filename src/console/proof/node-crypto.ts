@@ -1,7 +1,7 @@
 /*
  * The part of `node:crypto` that the ledger's rules use, for browsers: the bundle resolves that
- * module to this one. The rules are synchronous, so this is SHA-256 (FIPS 180-4) in script:
- * WebCrypto's is not.
+ * module to this one. The rules are synchronous, and WebCrypto is not, so this is SHA-256 (FIPS
+ * 180-4) in script.
  */
 
 const primes: readonly number[] = (() => {

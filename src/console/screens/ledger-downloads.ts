@@ -11,10 +11,7 @@ const formats = [
   { format: "cloudevents", title: "CloudEvents", extension: "cloudevents.ndjson" },
 ] as const;
 
-/**
- * Downloads of all entries that the filters select. CloudEvents have only what is charged and what
- * is voided.
- */
+/** Downloads of all entries that the filters select. CloudEvents have only charges and voids. */
 export const Downloads = ({ filters }: { filters: Query }): VNode => {
   const { api } = useSession();
   const task = useTask<string>();

@@ -25,7 +25,7 @@ const membersIn = (fields: FormData) => {
 };
 
 interface AddVoiceProps {
-  /** The values to begin with: those of another voice for an alias. */
+  /** The initial values: for an alias, those of the other voice. */
   readonly voice?: Voice;
   /** Called after each change. */
   readonly onChange: () => void;

@@ -23,7 +23,7 @@ export interface EngineCredentials extends Encrypted {
 }
 
 export interface Credentials {
-  /** How many times credentials were set. */
+  /** The number of times that credentials were set. */
   readonly settings: number;
   readonly byEngine: Readonly<Partial<Record<ByokEngine, EngineCredentials>>>;
 }
@@ -91,7 +91,7 @@ export const removeCredentials = (
 const maxListBytes = 768 * 1024;
 
 /**
- * The voices of a provider's list that are valid in a catalog, each name once.
+ * Selects the voices of a provider's list that are valid in a catalog, each name once.
  * @throws {Invalid} if there are none, or too many
  */
 export const usableVoices = (

@@ -189,7 +189,7 @@ const voiceNamed = (catalog: Catalog, name: string): Voice => {
   return voice;
 };
 
-/** `had`: ids that the voice had before, such as that of a natural voice that was chosen then. */
+/** `had`: ids that the voice had before, such as the id of a natural voice that was chosen then. */
 const requireSystemVoices = (
   { systemVoices, chosen }: Catalog,
   ids: readonly number[],

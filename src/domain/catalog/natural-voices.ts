@@ -81,8 +81,8 @@ export const naturalVoices: readonly NaturalVoice[] = [
 ];
 
 /**
- * The voices that `scripts/natural-voices` always installs, without those that are worse than
- * another one of them.
+ * The voices that `scripts/natural-voices` always installs, except those to which another one of
+ * them is preferred.
  */
 export const defaultNaturalVoices: readonly string[] = [
   "hibari:heart",

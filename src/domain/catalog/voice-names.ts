@@ -37,7 +37,7 @@ export const mergeVoiceNames = (shared: VoiceNames, added: VoiceNames): VoiceNam
   };
 
 /**
- * Close to Unicode's full case folding, which JavaScript lacks: `ß` equals `SS`, a final sigma
+ * Approximates Unicode's full case folding, which JavaScript lacks: `ß` equals `SS`, a final sigma
  * equals any other. Names that differ in Unicode normalisation alone are equal too.
  */
 const foldCase = (name: string): string => name.toUpperCase().toLowerCase().normalize("NFC");

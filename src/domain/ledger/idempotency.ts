@@ -10,7 +10,8 @@ import type { Idempotency } from "./journal/serving.ts";
 export const idempotencyShapes = {
   /**
    * A request with the key begins. Repeats wait for it. The claim ends when its request is charged
-   * or released, or when its journal is closed. Repeated while the request is in progress.
+   * or released, or when its journal is closed. The event is repeated while the request is in
+   * progress.
    *
    * Versions without claims fold every event but `IdempotencyKeyReleased` as a use: as a `repeat`
    * without a `requestId` it has no effect there.
@@ -126,8 +127,9 @@ const isInUse = ({ charged }: IdempotencyState, { at }: Pick<Use, "at">): boolea
   charged !== undefined && Date.parse(charged.at) >= Date.parse(at) - idempotencyMs;
 
 /**
- * Claims the key for a request that begins. No event if a request with it is charged, or if another
- * one is in progress (`state.claim`): wait for it. `isClosed`: whether a claim's journal is closed.
+ * Claims the key for a request that begins. Returns no event if a request with it is charged, or if
+ * another one is in progress (`state.claim`), for which the caller must wait. `isClosed`: true if a
+ * claim's journal is closed.
  * @throws {Invalid} when the parameters of that request were different
  */
 export const claimKey = (
@@ -172,8 +174,8 @@ export const recordUse = (state: IdempotencyState, use: Use): IdempotencyEvent[]
   isRecorded(state, use) ? [] : [used(use, isRepeat(state, use))];
 
 /**
- * Records a charged request of a journal whose process is gone. No event if the process has
- * recorded or released it. An event with `repeat`: its charge must be voided, because another
+ * Records a charged request of a journal whose process is gone. Returns no event if the process has
+ * recorded or released it. If the event has `repeat`, its charge must be voided, because another
  * request with the key is charged.
  */
 export const recoverUse = (state: IdempotencyState, use: Use): IdempotencyEvent[] => {

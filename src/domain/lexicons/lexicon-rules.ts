@@ -30,7 +30,7 @@ const rule = z
     alias: line(maxAliasCharacters)
       .optional()
       .meta({ description: "The text to speak instead.", examples: ["World Wide Web Consortium"] }),
-    // No brackets: see the rule of `<phoneme>` in SSML.
+    // Brackets are not allowed: see the rule of `<phoneme>` in SSML.
     phoneme: z
       .string()
       .regex(/^[^\p{C}[\]]{1,200}$/u, "1 to 200 characters without brackets and control characters.")
@@ -52,7 +52,7 @@ const rule = z
   .meta({ id: "LexiconRule", anyOf: [{ required: ["alias"] }, { required: ["phoneme"] }] });
 
 /**
- * How a word or phrase is spoken: as its phoneme where the voice takes phonemes, else as its alias.
+ * A word or phrase, which is spoken as its phoneme if the voice takes phonemes, else as its alias.
  */
 export type LexiconRule = Readonly<z.output<typeof rule>>;
 

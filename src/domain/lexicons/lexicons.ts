@@ -88,7 +88,7 @@ export const requireLexicon = (lexicons: Pick<Lexicons, "byName">, name: string)
   return lexicon;
 };
 
-/** The name may come from a request: `constructor` is no lexicon. */
+/** The name may come from a request: a lexicon must not be found for `constructor`. */
 const lexiconOf = ({ byName }: Pick<Lexicons, "byName">, name: string): Lexicon | undefined =>
   Object.hasOwn(byName, name) ? byName[name] : undefined;
 

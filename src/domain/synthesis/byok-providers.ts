@@ -117,7 +117,7 @@ export const byokEngines = Object.keys(byokProviders) as ByokEngine[];
 export const providerNames = byokEngines.map((engine) => byokProviders[engine].provider);
 export const isByok = (code: string): code is ByokEngine => Object.hasOwn(byokProviders, code);
 
-/** Never part of an event, a response or a log in this form. */
+/** In this form, credentials are never part of an event, a response or a log. */
 export type ProviderCredentials = {
   readonly [E in ByokEngine]: z.output<(typeof byokProviders)[E]["credentials"]>;
 };

@@ -13,7 +13,7 @@ export interface Mark {
 
 /**
  * Marks as they are kept and served: one JSON object per line, in order of time, a sentence before
- * its first word. Never the words: marks are public, and a text is never stored.
+ * its first word. They never contain the words: marks are public, and a text is never stored.
  */
 export const formatMarks = (marks: readonly Mark[]): Buffer =>
   Buffer.from(
@@ -28,7 +28,7 @@ export const parseMarks = (lines: Buffer): Mark[] =>
     .filter((line) => line !== "")
     .map((line): Mark => JSON.parse(line));
 
-/** Earlier versions kept the words as well, as `value`: they are removed. */
+/** Removes the words, which earlier versions stored as `value`. */
 export const withoutWords = (lines: Buffer): Buffer =>
   lines.includes('"value":') ? formatMarks(parseMarks(lines)) : lines;
 

@@ -28,7 +28,7 @@ const alphabets: Readonly<Record<string, RegExp>> = {
   Grek: /\p{Script=Greek}+/gu,
 };
 
-/** How the text is asked to be spoken. */
+/** These properties of a request decide how fast its text may be spoken. */
 interface Manner {
   readonly ssml: boolean;
   readonly lang: string;
@@ -37,16 +37,16 @@ interface Manner {
 }
 
 /**
- * Seconds that no speech of the text is below; 0 if nothing can be said about it. Servers of speech
- * may respond with 200 although sentences are missing: Kokoro-FastAPI logs an error in one of its
- * parts and continues with the next (`_process_chunk` in api/src/services/tts_service.py). Markup,
- * code and URLs do not count, because a server may skip them. SSML may change the rate or replace
- * the text, and instructions may ask for anything.
+ * The least seconds that any speech of the text takes; 0 if nothing can be said about it. Servers
+ * of speech may respond with 200 although sentences are missing: Kokoro-FastAPI logs an error in
+ * one of its parts and continues with the next (`_process_chunk` in
+ * api/src/services/tts_service.py). Markup, code and URLs do not count, because a server may skip
+ * them. SSML may change the rate or replace the text, and instructions may ask for anything.
  */
 export const minDuration = (text: string, { ssml, lang, prosody, instructions }: Manner): number => {
   if (ssml || instructions) return 0;
   const letters = countLetters(withoutMarkup(text), lang);
-  // Not every server slows down: a low rate does not raise the bound.
+  // Not every server slows down, so a low rate does not raise the bound.
   return letters < minLetters ? 0 : letters / (maxLettersPerSecond * Math.max(1, prosody.rate));
 };
 

@@ -3,7 +3,7 @@ import { type AudioFormat, audioExtensions, extensionPattern, formats } from "./
 import { marksExtension } from "./marks.ts";
 import { type EngineCode, type Prosody, type ProsodyParameter, prosodyParameters } from "./speech.ts";
 
-/** Exactly the inputs that determine the bytes of audio. */
+/** The inputs that determine the bytes of audio, and no others. */
 export interface Recipe {
   readonly engine: EngineCode;
   /**
@@ -21,7 +21,7 @@ export interface Recipe {
   readonly lang: string;
   /** The text as sent. It is normalised to NFC here. */
   readonly text: string;
-  /** How the text was read, with the version of the reading of Markdown. */
+  /** The format in which the text was read, with the version of the reading of Markdown. */
   readonly textFormat: "plain" | "ssml" | `markdown ${number}`;
   readonly prosody: Prosody;
   /**
@@ -43,7 +43,7 @@ export interface Recipe {
   readonly replacements?: string;
   /** The other voices that speak in the text, and the version of each. Absent if there are none. */
   readonly voices?: readonly string[];
-  /** How to speak, in words, as sent to a voice that follows them. Normalised to NFC here. */
+  /** Instructions in words, as sent to a voice that follows them, but normalised to NFC. */
   readonly instructions?: string;
 }
 

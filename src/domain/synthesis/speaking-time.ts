@@ -9,11 +9,12 @@ const others: readonly (readonly [RegExp, number])[] = [
   [/\p{S}/u, 0.6],
   [/\p{P}/u, 0.3],
 ];
-/** One of these characters is a syllable or more. */
+/** Each of these characters is a syllable or more. */
 const syllables = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
 /**
- * Estimates the duration of speech, rather too high than too low. Additive: the sum of its parts.
+ * Estimates the duration of speech, rather too high than too low. The estimate of a text is the sum
+ * of the estimates of its parts.
  */
 export const speakingSeconds = (text: string): number => {
   let seconds = 0;

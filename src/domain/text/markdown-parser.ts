@@ -21,7 +21,10 @@ const longest = { pause: 40, footnote: 204 };
 
 const openingBracket = 0x5b;
 
-/** Reads what a pattern finds at a bracket, before the bracket is read as that of a link. */
+/**
+ * Reads the match of a pattern at a bracket, before the bracket is taken for the beginning of a
+ * link.
+ */
 const bracketed = (name: string, pattern: RegExp, length: number): InlineParser => ({
   name,
   before: "Link",

@@ -5,8 +5,8 @@ import { markdown, pause } from "./markdown-parser.ts";
 import { escapeXml, withoutForbidden } from "./xml.ts";
 
 /**
- * The version of the reading of Markdown. Only recipes of Markdown texts have it. Raise it with
- * every change of what `readMarkdown` writes, or names would lead to audio of the former reading.
+ * The version of the reading of Markdown. Only recipes of Markdown texts have it. Raise it when the
+ * output of `readMarkdown` changes, or names would lead to audio of the former reading.
  */
 export const markdownVersion = 1;
 
@@ -58,7 +58,8 @@ const replacementsOf = (source: string, parts: readonly Part[]): Replacement[] =
 };
 
 /**
- * Characters of the source, and what is read instead of them. Parts follow each other without gaps.
+ * Characters of the source, and the text that is read instead of them. Parts follow each other
+ * without gaps.
  */
 interface Part {
   readonly from: number;
@@ -79,7 +80,7 @@ const partsOf = (source: string): readonly Part[] => {
   const writer = partWriter(source);
   /** Says of each link around the present place whether its brackets are text. */
   const literal: boolean[] = [];
-  /** The end of what was written so far; undefined outside of words. */
+  /** The end of the text that was written so far; undefined outside of words. */
   let written: number | undefined;
   const writeTo = (to: number): void => {
     if (written === undefined) return;
@@ -170,10 +171,10 @@ const labelsOf = (tree: Tree, source: string): ReadonlySet<string> => {
   return labels;
 };
 
-/** A length in UTF-16 code units; that of CommonMark. */
+/** CommonMark's limit, in UTF-16 code units. */
 const longestLabel = 1_000;
 
-/** Returns the beginning of what is between brackets. */
+/** Returns the beginning of the text between brackets. */
 const labelIn = (source: string, from: number, to: number): string =>
   source
     .slice(from + 1, Math.min(to - 1, from + longestLabel))

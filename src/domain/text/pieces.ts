@@ -12,8 +12,8 @@ export interface PieceLimits {
 }
 
 /**
- * Splits a text between sentences; a sentence that is too large between clauses, a clause between
- * words, a word between graphemes. Joined, the pieces are the text.
+ * Splits a text between sentences. A sentence that is too large is split between clauses, a clause
+ * between words, and a word between graphemes. Joined, the pieces are the text.
  * @throws {Invalid} for `text`, if a grapheme is too large
  */
 export const splitText = (text: string, lang: string, limits: PieceLimits): string[] => {

@@ -14,11 +14,11 @@ export interface SpokenEvent {
 }
 
 /**
- * The marks of a text. Engines report the beginnings of what they pronounce, often several in a
- * written word (`3.14`), or one for several words (`of the`): a mark is a written word, from its
- * first event, or, without one, from a time that is proportional to the letters before it. Events
- * that do not follow the text are ignored. A `<mark>` is reached when the next word begins, or at
- * the end of the audio, after `seconds`.
+ * The marks of a text. Engines report the beginnings of the words that they pronounce: often
+ * several for a written word (`3.14`), or one for several words (`of the`). Each written word has
+ * one mark. It begins with its first event or, without an event, at a time that is proportional to
+ * the letters before it. Events that do not follow the text are ignored. A `<mark>` is reached when
+ * the next word begins, or at the end of the audio, after `seconds`.
  */
 export const placeMarks = (
   text: SpokenText,

@@ -12,13 +12,13 @@ export interface PronouncedText {
   readonly replacements: readonly Replacement[];
 }
 
-/** How many characters aliases may add to a text of this length. */
+/** The number of characters that aliases may add to a text of this length. */
 const maxAdded = (characters: number): number => 2 * characters + 1_000;
 
 /**
  * Applies lexicons to a text in NFC, which is plain or SSML. In SSML, words whose pronunciation the
- * document gives stay as they are. A plain text becomes SSML if it contains phonemes. Undefined if
- * nothing is replaced.
+ * document gives stay as they are. A plain text becomes SSML if it contains phonemes. Returns
+ * undefined if nothing is replaced.
  * @throws {Invalid} for `text`, if it is invalid SSML, or too long with its aliases
  */
 export const pronounce = (

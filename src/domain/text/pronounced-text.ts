@@ -7,7 +7,7 @@ export interface PronouncedWords {
   readonly ipa: string;
 }
 
-/** The words of a document of `runsOf`, and those of them that have phonemes, in their order. */
+/** Reads the words of a document of `runsOf`, and which of them have phonemes, in order. */
 export const pronouncedText = (
   document: string,
 ): { readonly text: string; readonly pronounced: readonly PronouncedWords[] } => {

@@ -12,7 +12,8 @@ import { type SentenceRules, sentenceRules } from "./sentence-rules.ts";
  */
 
 /**
- * The sentences of a text; joined, they are the text. Blanks belong to the sentence before them.
+ * Splits a text into sentences. Joined, they are the text. Blanks belong to the sentence before
+ * them.
  */
 export const sentencesOf = (text: string, lang: string): string[] => {
   const sentences: string[] = [];
@@ -214,7 +215,8 @@ const spaced = new RegExp(
 );
 
 /**
- * Two to four letters without a vowel are an abbreviation, except units after a number, and `hmm`.
+ * True for an abbreviation of two to four letters without a vowel. Units after a number and `hmm`
+ * are not abbreviations.
  */
 const isVowelless = (said: string, word: string, { hasVowelless }: SentenceRules): boolean =>
   !hasVowelless &&

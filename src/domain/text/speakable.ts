@@ -26,8 +26,8 @@ const words = /[\p{L}\p{N}]/gu;
 const invisible = /\p{Default_Ignorable_Code_Point}/gu;
 
 /**
- * The error if a tool returned only silence. A text with letters may be pronounced by another
- * voice; a text without any, or an SSML document, which may silence itself, by none.
+ * The error if a tool returned only silence. Another voice may pronounce a text with letters. No
+ * voice can pronounce a text without letters, nor an SSML document that mutes itself.
  */
 export const noAudioError = ({ text, ssml }: { text: string; ssml: boolean }): Invalid => {
   const letters = ssml ? [] : text.replace(invisible, "").match(words);

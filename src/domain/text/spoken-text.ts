@@ -38,7 +38,7 @@ export const moveMarks = ({ marks }: SpokenText, move: (at: number) => number): 
 
 /**
  * The text as it is spoken when aliases replace characters of it. Phonemes replace no characters:
- * they say how the written ones are pronounced.
+ * they say how the written characters are pronounced.
  */
 export const withReplacements = (text: SpokenText, replacements: readonly Replacement[]): SpokenText => {
   const { characters: written, starts, ends, breaks, replaced } = text;

@@ -4,8 +4,8 @@ import { around, readSsml, type SsmlElement, type SsmlNode, writeSsml } from "./
 import { escapeXml } from "./xml.ts";
 
 /**
- * Splits a document from `parseSsml` into complete documents: between the elements of `<speak>` and
- * between sentences, and likewise within elements that are too large and divisible.
+ * Splits a document from `parseSsml` into complete documents: between the elements of `<speak>`,
+ * between sentences, and in the same way within divisible elements that are too large.
  * @throws {Invalid} for `text`, if an indivisible element is too large
  */
 export const splitSsml = (document: string, lang: string, limits: PieceLimits): string[] => {

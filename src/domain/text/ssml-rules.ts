@@ -122,8 +122,8 @@ export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, El
   // The alias is written as plain text in the content's place, which no engine can read as anything
   // else.
   ["sub", { as: "unwrap", attributes: { alias: matching(/^\P{Cc}{1,500}$/u) } }],
-  // A name is kept only where a dialect knows the voice: another one could open a file, or select a
-  // more expensive voice.
+  // A name is kept only where a dialect knows the voice: any other name could open a file, or
+  // select a more expensive voice.
   [
     "voice",
     {
@@ -135,7 +135,8 @@ export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, El
   // Their places are those in the text as sent (spoken-text.ts).
   ["mark", { as: "unwrap", attributes: {}, dropped: ["name"] }],
   ["bookmark", { as: "unwrap", attributes: {}, dropped: ["mark"] }],
-  // Not `mstts:backgroundaudio` and `mstts:voiceconversion`, which name addresses.
+  // `mstts:backgroundaudio` and `mstts:voiceconversion` are not allowed, because they name
+  // addresses.
   [
     "mstts:express-as",
     azures("keep", {

@@ -18,7 +18,7 @@ export interface Run {
   readonly speaker: Speaker;
   /** Factors on the prosody of the request. */
   readonly prosody: Prosody;
-  /** Silence, in addition to that of the voice. */
+  /** The silence that is added to the voice's own. */
   readonly pauseMs: { readonly before: number; readonly after: number };
   /** True if no sentence, paragraph or break separates it from the run before. */
   readonly continues: boolean;
@@ -47,7 +47,9 @@ export const runsOf = (document: string, readBy: (speaker: Speaker) => ReadEleme
   });
 };
 
-/** Words, or an empty element, and the elements around them without those that change the voice. */
+/**
+ * Words, or an empty element, with the elements around them, except elements that change the voice.
+ */
 interface Leaf {
   readonly node: string | SsmlElement;
   readonly path: readonly SsmlElement[];
@@ -124,7 +126,7 @@ const turnsOf = (leaves: readonly Leaf[]): readonly Turn[] => {
   return turns.length > 0 ? turns : [{ speaker: {}, leaves: silent, continues: false }];
 };
 
-/** Punctuation that belongs to the words before it, whoever speaks them. */
+/** Matches punctuation that belongs to the words before it, whichever voice speaks them. */
 const endingOf = /^(?:["']|\s*[\p{Terminal_Punctuation}\p{Pe}\p{Pf}…])+\s*/u;
 
 const isSentence = ({ name }: SsmlElement): boolean => name === "p" || name === "s";

@@ -1,4 +1,4 @@
-/** How the words of a `<say-as>` are read. */
+/** The way in which the words of a `<say-as>` are read. */
 export interface SayAs {
   readonly interpretAs: string;
   readonly format: string | undefined;
@@ -17,7 +17,7 @@ export interface Speaker {
   readonly lang?: string | undefined;
 }
 
-/** Within an element; undefined if it does not change the speaker. */
+/** Returns the speaker within an element; undefined if the element does not change it. */
 export const speakerWithin = (
   outer: Speaker,
   element: string,

@@ -7,7 +7,7 @@ export type WebhookEventType = (typeof webhookEventTypes)[number];
 export interface WebhookMessage {
   /** The same for all webhooks and attempts: receivers deduplicate by it. */
   readonly id: string;
-  /** `webhook.test` is sent on request, whatever a webhook has subscribed to. */
+  /** `webhook.test` is sent on request, even to a webhook that has not subscribed to it. */
   readonly type: WebhookEventType | "webhook.test";
   /** When it happened, ISO 8601, UTC. */
   readonly timestamp: string;

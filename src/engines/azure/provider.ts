@@ -80,7 +80,7 @@ interface Output {
 
 const sampleRate = 24_000;
 const samples: Output = { name: "raw-24khz-16bit-mono-pcm", bytesPerSecond: 2 * sampleRate };
-/** The formats that Azure encodes; others are encoded here. */
+/** The formats that Azure encodes. The service encodes all others. */
 const outputs: Readonly<Partial<Record<AudioFormat, Output>>> = {
   mp3: { name: "audio-24khz-48kbitrate-mono-mp3", bytesPerSecond: 6000 },
   ogg: { name: "ogg-24khz-16bit-mono-opus" },

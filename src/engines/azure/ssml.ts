@@ -7,8 +7,8 @@ import type { SpeechRequest } from "../engine.ts";
 type AzureSpeech = Pick<SpeechRequest, "text" | "ssml" | "voice" | "lang" | "prosody">;
 
 /**
- * The document that Azure takes: its voices in order, and around what they say only the prosody
- * parameters that are not normal.
+ * Writes the document for Azure. It has its voices in order, and around their words only the
+ * prosody parameters that are not normal.
  */
 export const azureSsml = ({ text, ssml, voice, lang, prosody }: AzureSpeech): string => {
   const hasOwn = ssml && text.includes("<mstts:");

@@ -72,7 +72,9 @@ const synthesize = async (
   }
 };
 
-/** `splits`: how often these pieces have been split because their sentences are too long. */
+/**
+ * `splits`: the number of times that these pieces were split because their sentences are too long.
+ */
 const join = (
   client: GoogleClient,
   request: SpeechRequest,
@@ -128,7 +130,7 @@ const isTooLong = (error: unknown): boolean =>
 
 type GoogleEncoding = "MP3" | "OGG_OPUS" | "LINEAR16";
 
-/** The formats that Google encodes; others are encoded here. */
+/** The formats that Google encodes. The service encodes all others. */
 const encodings: Readonly<Partial<Record<AudioFormat, GoogleEncoding>>> = {
   mp3: "MP3",
   ogg: "OGG_OPUS",
@@ -215,7 +217,7 @@ const speakingRate = ({ rate }: Prosody): number => within(0.25, 2, rate);
 const within = (least: number, max: number, value: number): number =>
   Math.round(Math.min(max, Math.max(least, value)) * 100) / 100;
 
-/** Node's decoder skips characters that are not base64: the result is too short. */
+/** Node's decoder skips characters that are not base64, so the result is then too short. */
 const decoded = (content: string): Buffer => {
   const bytes = Buffer.from(content, "base64");
   if (bytes.length < Math.floor((content.length * 3) / 4) - 2)

@@ -48,7 +48,7 @@ const costly: readonly (readonly [pattern: RegExp, more: number])[] = [
   [/(?<![b-df-hj-np-tv-xz])[b-df-hj-np-tv-xz]{9,}|(\p{L})\1{8,}/giu, 4],
 ];
 
-/** Measures a text in letters of prose, of which a clause may have 300. */
+/** Measures a text in letters of prose. A clause may have 300 of them. */
 export const clauseCost = (text: string, lang: string): number =>
   costly.reduce(
     (sum, [pattern, more]) => sum + more * lengthOf(text, pattern),

@@ -4,8 +4,8 @@ import type { SpeechRequest } from "../engine.ts";
 import { type Boundary, type LocalTool, type Pauses, slowestRate, type ToolPiece } from "./local-tool.ts";
 
 /**
- * The version of what the tool is asked for. Raise it with every change of that, or names would
- * lead to old audio; a test enforces it.
+ * The version of the requests to the tool. Raise it when they change, or names would lead to old
+ * audio. A test enforces it.
  */
 const preparation = 1;
 

@@ -29,8 +29,8 @@ export interface KokoroOptions {
 }
 
 /**
- * The version of what the tool is asked for. Raise it with every change of that, or names would
- * lead to old audio; a test enforces it.
+ * The version of the requests to the tool. Raise it when they change, or names would lead to old
+ * audio. A test enforces it.
  */
 const preparation = 1;
 

@@ -8,7 +8,7 @@ import type { SpeechRequest } from "../engine.ts";
 /** The slowest rate of all tools; lower ones have the same effect. */
 export const slowestRate = 80 / 175;
 
-/** The boundary between two pieces; a tool's `pauses` shorten the silence there. */
+/** The boundary between two pieces. A tool's `pauses` limit the silence there. */
 export type Boundary = "sentence" | "clause" | "word";
 
 export interface Pauses {
@@ -22,8 +22,8 @@ export interface LocalTool {
   readonly prefix: Reader["tool"];
   version(voice: string): string;
   /**
-   * False if its bytes are not reproducible: those that were kept first are the audio. Default:
-   * true.
+   * False if its bytes are not reproducible. Then the bytes that were stored first are served.
+   * Default: true.
    */
   isExact?(voice: string): boolean;
   /**

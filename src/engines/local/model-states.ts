@@ -53,13 +53,16 @@ export const createModelStates = ({
         ignored: call.ignored,
       };
     },
-    /** Lists what is wrong, by model: its last use failed, or its pack cannot be used. */
+    /**
+     * Lists the models whose last use failed, or whose pack cannot be used, each with the reason.
+     */
     failures: (): readonly string[] => [...last].map(([model, message]) => `${model}: ${message}`),
   };
 };
 
 /**
- * A caller that disconnected, a full queue or a helper process that ended say nothing of a model.
+ * A failure because of a disconnected caller, a full queue or a helper process that ended says
+ * nothing about a model.
  */
 const isOfModel = (error: unknown): boolean =>
   error instanceof ToolFailed && error.reason !== "abandoned" && error.reason !== "helper";

@@ -9,8 +9,8 @@ import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local
 import type { ModelStates } from "./model-states.ts";
 
 /**
- * The version of what the tool is asked for. Raise it with every change of that, or names would
- * lead to old audio; a test enforces it.
+ * The version of the requests to the tool. Raise it when they change, or names would lead to old
+ * audio. A test enforces it.
  */
 const preparation = 1;
 
@@ -67,8 +67,8 @@ export const pico = ({ installed, states }: PicoOptions): LocalTool => {
 };
 
 /**
- * One program speaks all voices, so that their number does not multiply its processes. It knows
- * those that are not installed yet: it opens each for its first text.
+ * One program speaks all voices, so that their number does not multiply its processes. It also
+ * knows voices that are not installed yet, because it opens each for its first text.
  */
 const modelIn = ({ folder, package: { voices } }: InstalledVoice): SpeechModel => {
   const files = Object.entries(voices).map(([name, files]) => {
@@ -92,8 +92,8 @@ const prosodyValues = ({ rate, pitch }: Prosody): Pick<PicoRequest, "speed" | "p
 });
 
 /**
- * Characters that Pico skips, in a text in which the preparation has named emoji and written other
- * letters of Latin scripts in ASCII.
+ * Characters that Pico skips, after the preparation has named emoji and written other Latin letters
+ * in ASCII.
  */
 const beyondPico = /[[\p{L}\p{N}\p{Emoji_Presentation}]--[\p{ASCII}\u00a0-\u00ffŒœŠšŸŽž]]/gv;
 

@@ -38,7 +38,7 @@ export const collectPieceMarks = (
     divide: (piece: LocalPiece, parts: readonly LocalPiece[]): void => {
       if (parts.length > 0) pieces.splice(pieces.indexOf(piece), 1, ...parts);
     },
-    /** Call it after the end of the audio; undefined if no tool reports events. */
+    /** Returns the marks after the end of the audio; undefined if no tool reports events. */
     marks: (sampleRate: number): readonly Mark[] | undefined => {
       const all = placed();
       const spoken = all.filter(isSpoken);
@@ -62,7 +62,7 @@ export const collectPieceMarks = (
 interface PlacedPiece {
   readonly piece: LocalPiece;
   readonly part: SpokenText;
-  /** The report of its tool; undefined if it is not spoken. */
+  /** The report of the piece's tool; undefined if the piece is not spoken. */
   readonly report: PieceReport | undefined;
   /** The characters of the text, and the samples of the audio, before it. */
   readonly at: number;

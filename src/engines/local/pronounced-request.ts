@@ -26,7 +26,7 @@ export const pitchFactor = ({ pitch }: Prosody): number =>
   pitch < 1 ? (2 + pitch) / 3 : 1 + (2 / 3) * (pitch - 1);
 
 /**
- * `speakable`: what the front end speaks.
+ * `speakable`: the characters that the front end speaks.
  * @throws {Unpronounceable} if another voice may read the signs
  * @throws {NothingToSpeak}
  */
@@ -39,8 +39,8 @@ export const requireReadable = (text: string, speakable: RegExp): void => {
 export const speakableInEnglish = /[\p{L}\p{N}%&+@/=#<>~^°$£€¥¢§×÷±−→©]/u;
 
 /**
- * Finds what the front end of English would skip: it reads Latin letters, and ASCII's digits; the
- * preparation names emoji, except for new ones.
+ * Finds characters that the front end of English would skip. It reads Latin letters and ASCII's
+ * digits, and the preparation names all but new emoji.
  */
 export const unreadInEnglish = (text: string): readonly string[] =>
   text.normalize("NFKC").match(unread) ?? [];

@@ -20,7 +20,7 @@ interface RequestedPiece extends ToolPiece {
 /** The pieces of a text that the tools are requested to speak, by their numbers. */
 export class RequestedPieces {
   readonly marks: ReturnType<typeof collectPieceMarks>;
-  /** The error if the tools say nothing: that of the first piece. */
+  /** The error if the tools return only silence: that of the first piece. */
   silence: () => Error = () => new NothingToSpeak();
   readonly #request: SpeechRequest;
   readonly #requested: RequestedPiece[] = [];
@@ -30,7 +30,7 @@ export class RequestedPieces {
     this.marks = marks;
   }
 
-  /** Returns those pieces of which their tools would speak anything. */
+  /** Adds pieces, and returns those that have something that their tools speak. */
   add(pieces: readonly LocalPiece[], divisions = 0): SpeechPiece[] {
     const isFirst = this.#requested.length === 0;
     return pieces.flatMap((piece, index) => {

@@ -68,7 +68,7 @@ export const speak = async (
   const { value: first = Buffer.alloc(0) } = await audio.next();
   const sampleRate = (): number => report?.sampleRate ?? 0;
   return {
-    // Samples follow a WAV header of their own.
+    // Each piece's samples follow a WAV header.
     encoding: encode ? { kind: "encoded", format } : { kind: "pcm", sampleRate: sampleRateIn(first) },
     audio: encode ? startingWith(first, audio) : audio,
     encoded: () => report,
@@ -84,7 +84,7 @@ async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncG
   yield* rest;
 }
 
-/** @throws nothing: returns the engine's error for that of a tool, and other errors unchanged */
+/** Returns the engine's error for an error of a tool, and other errors unchanged. */
 const errorOf = (error: unknown, silence: () => Error): unknown => {
   if (!(error instanceof ToolFailed)) return error;
   if (error.interrupted) return new Interrupted({ cause: error });
@@ -101,8 +101,8 @@ interface Refusing {
 }
 
 /**
- * The error for an indivisible piece at which the tool crashed: it says whether the tool crashes at
- * other texts, too.
+ * Returns the error for an indivisible piece at which the tool crashed. It depends on whether the
+ * tool crashes at another text, too.
  */
 const refusalOf = async (
   { text, ssml, voice }: LocalPiece,

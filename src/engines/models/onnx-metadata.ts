@@ -59,7 +59,7 @@ const fieldAt = (head: Buffer, at: number): Field => {
   }
 };
 
-/** Up to 2^53: longer values are no lengths. */
+/** Reads values up to 2^53: larger ones are no lengths. */
 const varint = (bytes: Buffer, at: number): { readonly value: number; readonly end: number } => {
   let value = 0;
   for (let index = at; index < bytes.length && index < at + 10; index++) {

@@ -23,7 +23,7 @@ export const openPacks = async ({ paths, folder }: PackPlaces) => {
     const name = basename(path);
     try {
       const pack = read.get(path) ?? (await readPack(path));
-      // Processes of models are found by name: with a second pack of that name, the wrong one might
+      // Processes of models are found by name: if two packs had the same name, the wrong one might
       // speak.
       if ([...read].some(([place, { name }]) => name === pack.name && place !== path)) throw sameName();
       read.set(path, pack);

@@ -57,7 +57,10 @@ const model = {
   "kokoro.onnx": [92_361_271, "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb"],
 } as const satisfies Record<string, PublishedFile>;
 
-/** The symbols of the model, which are those of hibari, and what is needed to read English. */
+/**
+ * The symbols of the model, which are those of hibari, and the files that are needed to read
+ * English.
+ */
 const english = (["us", "gb"] as const).flatMap(englishFilesOf);
 const fromHibari = [...new Set(["vocab.json", ...english])];
 

@@ -31,8 +31,8 @@ export interface NaturalVoices {
   readonly installed: ReadonlyMap<string, InstalledVoice>;
   readonly unusable: readonly UnusableFile[];
   /**
-   * Reads the folder again, and adds the voices that are complete now to those that are installed,
-   * which remain so. Returns the names of the added ones. Never rejects.
+   * Reads the folder again, and adds voices that are now complete to the installed ones. Resolves
+   * with their names. Installed voices are never removed. Never rejects.
    */
   readonly refresh: () => Promise<readonly string[]>;
 }

@@ -28,7 +28,7 @@ const slowest = 0.25;
 const fastest = 4;
 
 type ResponseFormat = "mp3" | "opus" | "wav" | "pcm";
-/** The formats that the server encodes; others are encoded here. */
+/** The formats that the server encodes. The service encodes all others. */
 const responseFormats: Readonly<Partial<Record<AudioFormat, ResponseFormat>>> = {
   mp3: "mp3",
   ogg: "opus",

@@ -29,8 +29,9 @@ export const listVoiceNames = async (
 };
 
 /**
- * OpenAI has no list of voices, but one of models, which is free of charge. False if inconclusive:
- * many servers have none, and keys restricted to speech may not read it.
+ * Verifies the credentials by the list of models, because OpenAI has no list of voices. The list is
+ * free of charge. Returns false if that is inconclusive: many servers have no list, and keys
+ * restricted to speech may not read it.
  */
 const verifiedByModels = async (server: SpeechServer, signal: AbortSignal): Promise<boolean> => {
   const response = await server.exchange(requestOf(server, "models"), signal);
@@ -59,8 +60,8 @@ const verifyBySpeaking = async (
 };
 
 /**
- * Audio in another container proves the credentials as well. It is not decoded here: any sample
- * stands for it.
+ * Audio in another container proves the credentials as well. It need not be decoded for that, so a
+ * single sample is yielded for it.
  */
 async function* undecoded(): AsyncGenerator<Buffer, void> {
   yield Buffer.concat([wavHeader(8_000, unknownSize), Buffer.alloc(2)]);

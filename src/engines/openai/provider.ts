@@ -7,7 +7,7 @@ import { listVoiceNames } from "./list-voice-names.ts";
 import { voiceOf } from "./voices.ts";
 
 interface OpenAiOptions {
-  /** Base address for credentials without one: the operator's setting. */
+  /** The base address for credentials without one, from the operator's setting. */
   readonly baseUrl: string;
   /** Exchange for that address, guarded as the operator's. */
   readonly operators: Exchange;

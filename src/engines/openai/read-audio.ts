@@ -19,8 +19,8 @@ export interface ReadOptions {
 }
 
 /**
- * Reads audio by its bytes: many servers ignore the requested format, and label what they send with
- * another. Only the wanted container is passed on.
+ * Recognises audio by its bytes, because many servers ignore the requested format and declare
+ * another one. Only the wanted container is passed on.
  * @throws {EngineFailed} if it is not audio, is empty, or has an unknown format
  */
 export const readSpeech = async (

@@ -11,9 +11,9 @@ const loopback: readonly Subnet[] = [
 ];
 
 /**
- * Never a speech server: unspecified, link-local (cloud metadata), site-local, multicast, reserved
- * and broadcast, and the metadata and workload credential addresses of Alibaba, Oracle, Azure, AWS
- * (two), Google and Scaleway.
+ * Addresses that are never a speech server: unspecified, link-local (cloud metadata), site-local,
+ * multicast, reserved and broadcast, and the metadata and workload credential addresses of Alibaba,
+ * Oracle, Azure, AWS (two), Google and Scaleway.
  */
 const forbidden: readonly Subnet[] = [
   ["0.0.0.0", 8],
@@ -96,7 +96,10 @@ const isPrivate4 = listOf(private4);
 const isPrivate6 = listOf(private6);
 const isPublic6 = listOf(public6);
 
-/** The network of the address itself, whatever it embeds. A malformed address is forbidden. */
+/**
+ * The network of the address itself, without addresses that it embeds. A malformed address is
+ * forbidden.
+ */
 export const reachOf = (address: string): Reach => {
   if (isIP(address) === 0) return "forbidden";
   if (isLoopback(address)) return "loopback";

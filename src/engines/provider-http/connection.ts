@@ -12,7 +12,9 @@ import { type Stage, UnprovenEnd, UpstreamFailed } from "./request-failed.ts";
  * idle.
  */
 export const upstreamDeadlines = {
-  /** The time until a connection is open: DNS, TCP, TLS, and waiting for a free one. */
+  /**
+   * The time until a connection is open, with DNS, TCP, TLS, and the wait for a free connection.
+   */
   connectMs: 5_000,
   /** The time until the response headers, and between any two chunks of the body. */
   firstByteMs: 30_000,
@@ -74,8 +76,8 @@ const onConnected = (sent: ClientRequest, connected: () => void): void => {
 };
 
 /**
- * The chunks at the reader's pace. Deadlines run only while a read is pending: an idle reader lets
- * the provider wait. `waitedMs`: the time spent so far of `totalMs`.
+ * Yields the chunks at the reader's pace. Deadlines run only while a read is pending, so a reader
+ * may be idle. `waitedMs`: the time spent so far of `totalMs`.
  */
 export async function* paced<Chunk>(
   source: Readable,
@@ -101,7 +103,7 @@ export async function* paced<Chunk>(
   }
 }
 
-/** The body at the reader's pace. `waitedMs`: the time spent so far of `totalMs`. */
+/** Yields the body at the reader's pace. `waitedMs`: the time spent so far of `totalMs`. */
 export async function* pacedBody(
   response: IncomingMessage,
   { deadlines, time, signal }: PaceOptions,

@@ -130,7 +130,7 @@ const sampleFormat = (given: { kind: number } & Pick<SampleFormat, "sampleRate" 
 };
 
 /**
- * Raw s16le samples of several channels in one.
+ * Combines the channels of raw s16le samples into one.
  * @throws {EngineFailed} if it has too many channels or an impossible rate
  */
 export const monoSamples = (

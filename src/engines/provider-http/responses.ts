@@ -44,7 +44,10 @@ async function* endedByContent(body: AsyncIterable<Buffer>): AsyncGenerator<Buff
   }
 }
 
-/** A response that does not follow the provider's API. `words`: the provider's own. */
+/**
+ * The error of a response that does not follow the provider's API. `words`: the provider's own
+ * words.
+ */
 export const invalidResponse = (why: string, words?: string): UpstreamFailed => {
   const loggable = `The response of the speech provider is invalid: ${why}`;
   const message = words === undefined ? loggable : `${loggable}: ${words.replace(/\.$/, "")}`;
@@ -66,7 +69,7 @@ interface ErrorFromOptions {
 }
 
 /**
- * The error of a status outside of 2xx, with the provider's redacted message. Consumes the
+ * Creates the error of a status outside of 2xx, with the provider's redacted message. Reads the
  * response.
  */
 export const errorFrom = async (

@@ -27,8 +27,8 @@ interface SocketContext extends PaceOptions {
 
 /**
  * Opens a WebSocket and sends its messages. The response has the headers of the handshake, and the
- * received messages as its body; a refused handshake is the response of the server. Leaving the
- * body, or an abort, closes the connection.
+ * received messages as its body. If the server refuses the handshake, it is the server's response.
+ * Leaving the body, or an abort, closes the connection.
  */
 export const openWebSocket = (
   { url, headers }: { readonly url: URL; readonly headers: Readonly<Record<string, string>> },
@@ -60,7 +60,8 @@ export const openWebSocket = (
       readableHighWaterMark: readAhead,
     });
     socket.once("close", awaited.closed);
-    // Never removed: an error of messages that are not being read must not be uncaught.
+    // This listener is never removed: an error of messages that are not being read must not be
+    // uncaught.
     received.on("error", (error) => reject(failureOf(error, awaited.stage())));
     socket.once("upgrade", (response: IncomingMessage) => {
       handshake = response.headers;

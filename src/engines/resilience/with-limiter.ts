@@ -20,7 +20,7 @@ export interface LimiterOptions {
   readonly reserved?: number;
 }
 
-/** Limits the requests of one provider client. `name`: of the resource. */
+/** Limits the requests of one provider client. `name`: the name of the resource. */
 export const createLimiter = (
   scheduler: Scheduler,
   name: string,

@@ -17,8 +17,8 @@ type ClientResult = Awaited<ReturnType<EventStoreDBClient["appendToStream"]>>;
 /**
  * The server compares the deadline, which the client sends as a time of its own clock, with the
  * server's clock: with the client's default of 10 s, a machine that is 10 s behind could append
- * nothing. The server's own limit of 2 s holds anyway (Streams.BatchAppend.cs takes the shorter of
- * the two), and `timeoutMs` here.
+ * nothing. The server's own limit of 2 s applies in any case (Streams.BatchAppend.cs takes the
+ * shorter of the two), and here `timeoutMs` does.
  */
 const deadlineMs = 24 * 60 * 60_000;
 
@@ -77,8 +77,8 @@ export const createAppend = (
 const firstAppends = new WeakMap<EventStoreDBClient, Promise<unknown>>();
 
 /**
- * Waits for the client's first append, which opens its stream of appends: others sent meanwhile
- * would overtake it (6.2.1).
+ * Waits for the client's first append, which opens its stream of appends: appends that are sent
+ * meanwhile would overtake it (6.2.1).
  */
 const afterFirstAppend = async <T>(client: EventStoreDBClient, send: () => Promise<T>): Promise<T> => {
   const first = firstAppends.get(client);

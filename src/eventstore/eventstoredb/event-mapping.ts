@@ -62,7 +62,7 @@ export const toClientEvents = (events: readonly NewEvent[]): { events: ClientEve
 
 const toClientEvent = ({ type, data, metadata }: NewEvent, id: string) => {
   const escaped = escapeData(data);
-  // The client would write a Buffer as JSON, and sends a plain Uint8Array as it is.
+  // The client would write a Buffer as JSON, but sends a plain Uint8Array unchanged.
   const metadataBytes = new TextEncoder().encode(escapeJson(stringifyObject(toServerMetadata(metadata))));
   return {
     event: jsonEvent({ id, type, data: escaped.data, metadata: metadataBytes }),
@@ -97,8 +97,8 @@ const escapeJson = (json: string): string =>
   json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 
 /**
- * The data, in a form for which the client's `JSON.stringify` escapes U+2028 and U+2029, and the
- * length of its JSON.
+ * Returns the data in a form for which the client's `JSON.stringify` escapes U+2028 and U+2029, and
+ * the length of its JSON.
  * @throws {TypeError} if the data is not a JSON object, or a property's name contains one of them:
  * `JSON.rawJSON` can escape values only
  */

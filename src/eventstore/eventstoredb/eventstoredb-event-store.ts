@@ -21,14 +21,14 @@ interface EventStoreDBOptions {
   /** Refuses appends. Default false. */
   readonly readOnly?: boolean;
   /**
-   * How long to wait for each response to an append. After that its outcome is unknown and the
-   * client is replaced. Must exceed the 2,000 after which the server reports that it does not know
-   * the outcome. Default 2,500.
+   * The longest wait for a response to an append. After that its outcome is unknown and the client
+   * is replaced. Must exceed the 2,000 after which the server reports that it does not know the
+   * outcome. Default 2,500.
    */
   readonly appendTimeoutMs?: number;
-  /** How long to wait for the next events of a read. Default 5,000. */
+  /** The longest wait for the next events of a read. Default 5,000. */
   readonly readTimeoutMs?: number;
-  /** How long to retry the first connection. Default 10,000. */
+  /** The time for which the first connection is retried. Default 10,000. */
   readonly connectTimeoutMs?: number;
 }
 
@@ -125,8 +125,8 @@ const createWrites = () => {
 };
 
 /**
- * $all shows what retention hides from its stream, until the server's next scavenge: the stream is
- * read too.
+ * Until the server's next scavenge, $all shows events that retention hides from their stream. So
+ * the stream is read, too.
  */
 const readVisibleEvent = async (reader: LogReader, position: number): Promise<RecordedEvent | undefined> => {
   const event = await reader.eventAt(position);

@@ -53,8 +53,8 @@ export const createPausedReader = <T>(stream: Source, signal?: AbortSignal): Pau
   signal?.addEventListener("abort", wake, { once: true });
 
   /**
-   * False if the time is up. If the process was suspended, what has arrived meanwhile is read
-   * before `setImmediate` fires.
+   * Resolves with false if the time is up. If the process was suspended, items that have arrived
+   * meanwhile are read before `setImmediate` fires.
    */
   const nextChange = (timeoutMs: number | undefined): Promise<boolean> =>
     new Promise((resolve) => {

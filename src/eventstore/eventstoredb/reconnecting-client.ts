@@ -16,7 +16,7 @@ export interface ReconnectingClient {
    * Makes a call with the current client. An error that is not a response to the call replaces the
    * client, and every other call in progress on it fails too.
    * @throws {EventStoreUnavailable} if there is no response in time, or the client is closed
-   * @throws otherwise what the call throws
+   * @throws the other errors of the call
    */
   call<T>(timeoutMs: number, action: (client: EventStoreDBClient) => Promise<T>): Promise<T>;
   /** The current client, for streams. Their errors must be passed to `reportError`. */

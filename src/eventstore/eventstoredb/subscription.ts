@@ -101,7 +101,7 @@ const createPageReader = (subscription: AllStreamSubscription, stopped: AbortSig
   const reader = createPausedReader<ResolvedEvent>(subscription, stopped);
   let readCount = 0;
   /**
-   * How many events precede the server's caught-up message, which the client reports ahead of
+   * The number of events before the server's caught-up message, which the client reports ahead of
    * buffered events.
    */
   let countAtCaughtUp: number | undefined;

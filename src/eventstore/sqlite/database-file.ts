@@ -17,8 +17,8 @@ const findFile = (path: string): DatabaseFile => {
 };
 
 /**
- * Finds the file, or creates it unless `readOnly`: SQLite would make it readable to all. The files
- * beside it inherit its mode.
+ * Finds the file, or creates it unless `readOnly`, because SQLite would make it readable to all.
+ * The files beside it inherit its mode.
  * @throws {EventStoreUnavailable}
  */
 export const openFile = async (path: string, readOnly: boolean): Promise<DatabaseFile> => {

@@ -36,7 +36,8 @@ const createProbe =
   "CREATE TABLE probe (id INTEGER PRIMARY KEY CHECK (id = 1), filler BLOB NOT NULL) STRICT;";
 
 /**
- * Each migrates the schema by one version. Their text is stored in every database: never change it.
+ * Each migration raises the schema by one version. Its text is stored in every database: never
+ * change it.
  */
 const migrations = [createLog, createProbe];
 const currentVersion = migrations.length;
@@ -86,7 +87,7 @@ const open = (file: DatabaseFile, timeout: number, prepare: (db: DatabaseSync) =
 };
 
 /**
- * Never creates the file: opening the store has created it, or expects an existing one. A file that
+ * Connects to an existing file, which opening the store has created if necessary. A file that
  * cannot be written is opened read-only; without a write-ahead log as immutable, so that SQLite
  * creates no files beside it.
  */
@@ -130,14 +131,17 @@ const assertKnownVersion = (version: number): void => {
   }
 };
 
-/** One statement, because another process may be creating the tables. */
+/** It is one statement, because another process may be creating the tables. */
 const countTables = `
   SELECT (SELECT user_version FROM pragma_user_version) AS version, count(*) AS total,
     count(*) FILTER (WHERE name IN ('streams', 'events')) AS own
   FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
 `;
 
-/** Runs before anything is changed. Every version has the two tables; a new file has no table. */
+/**
+ * It runs before anything is changed. A database of any version has the two tables, and a new file
+ * has no table.
+ */
 const assertOwnDatabase = (db: DatabaseSync): void => {
   const { version, total, own } = db.prepare(countTables).get() as Record<
     "version" | "total" | "own",
@@ -148,9 +152,9 @@ const assertOwnDatabase = (db: DatabaseSync): void => {
 };
 
 /**
- * The first damage: an index that differs from its table, a value of another type than its
- * column's, a broken page, or a row that reads by stream and by position would show differently.
- * Reads the whole database.
+ * Reads the whole database and returns the first damage: an index that differs from its table, a
+ * value of another type than its column's, a broken page, or a row that reads by stream and by
+ * position would show differently.
  */
 export const findDamage = (db: DatabaseSync): string | undefined => {
   const { found } = prepareGet<{ found: number }>(

@@ -156,7 +156,7 @@ const logScan = (db: DatabaseSync) => {
     db,
     "SELECT position FROM events WHERE position > ? ORDER BY position LIMIT 1 OFFSET ?",
   );
-  /** One query for each number of prefixes. */
+  /** There is one query for each number of prefixes. */
   const queries = new Map<number, ReturnType<typeof prepareQuery>>();
 
   const prepareQuery = (prefixCount: number) => {

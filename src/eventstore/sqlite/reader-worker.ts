@@ -15,11 +15,11 @@ import {
 
 type ReaderCall = Call<ReaderProtocol>;
 
-/** How often to look for other processes' appends while a request waits. */
+/** The interval in which a waiting request looks for other processes' appends. */
 const pollMs = 20;
 /**
- * How long a waiting request skips events of other streams before its subscription learns their
- * position.
+ * The time for which a waiting request skips events of other streams before its subscription learns
+ * their position.
  */
 const maxSkipMs = 500;
 

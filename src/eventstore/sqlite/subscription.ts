@@ -9,7 +9,7 @@ import type { WorkerClient } from "./worker-rpc.ts";
  */
 const minWakeIntervalMs = 5;
 
-/** The subscriptions of one store, and how to wake those that wait for events. */
+/** Opens the subscriptions of one store, and the function that wakes those that wait for events. */
 export const openSubscriptions = (reader: WorkerClient<ReaderProtocol>) => {
   let lastId = 0;
   const selections = new Map<number, Selection>();

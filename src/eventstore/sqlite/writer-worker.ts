@@ -17,8 +17,8 @@ import {
 type WriterCall = Call<WriterProtocol>;
 
 /**
- * Events in one transaction: enough to share the cost of an fsync, few enough to keep the first
- * one's wait short.
+ * The maximum number of events in one transaction: enough to share the cost of an fsync, and few
+ * enough that the first one does not wait for long.
  */
 const maxEventsPerGroup = 2000;
 

@@ -13,7 +13,9 @@ const icons = {
 
 type IconName = keyof typeof icons;
 
-/** No markup is in strings, so that Trusted Types allow it too. */
+/**
+ * Elements are created without markup in strings, so that pages with Trusted Types allow them too.
+ */
 export const icon = (name: IconName): SVGSVGElement => {
   const svg = document.createElementNS(svgNamespace, "svg");
   svg.setAttribute("viewBox", "0 0 24 24");

@@ -44,7 +44,7 @@ export class Reading {
   #part: CurrentPart | undefined;
   #speed = 1;
   #isNative = false;
-  /** Distinguishes a speech from those that it has replaced. */
+  /** The number of the current speech. Callbacks of earlier speeches have lower numbers. */
   #speech = 0;
   #lastTick = 0;
 

@@ -1,6 +1,6 @@
 import type { WebPlayerFeature } from "../../voxledger.ts";
 
-/** The custom property of a theme token: `--accent-soft` of `accentSoft`. */
+/** Returns the custom property of a theme token: `--accent-soft` for `accentSoft`. */
 const propertyOf = (token: string): string => `--${token.replace(/[A-Z]/g, "-$&").toLowerCase()}`;
 
 /**

@@ -4,7 +4,7 @@ import { validSelectors } from "./selectors.ts";
 
 type TextRules = Pick<WebPlayerFeature, "selector" | "paragraphSelector" | "sanitize">;
 
-/** Never text that a reader sees. */
+/** Elements whose content is never text that a reader sees. */
 const neverText = ["script", "style", "template", "noscript", "voxledger-player"];
 
 /** Seen, but not part of a text that is read aloud. */

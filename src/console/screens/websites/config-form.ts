@@ -94,7 +94,7 @@ const isText = ({ type, anyOf }: Schema): boolean =>
   (Array.isArray(type) && type.every((one) => one === "string" || one === "null")) ||
   (anyOf?.every((one) => one.type === "string" || one.type === "null") ?? false);
 
-/** A text that is not JSON is sent as it is: the service says what is wrong with it. */
+/** A text that is not JSON is sent unchanged: the service says what is wrong with it. */
 const readJson = (text: string): unknown => {
   if (text.trim() === "") return undefined;
   try {
@@ -110,7 +110,10 @@ const memberAt = (config: unknown, path: readonly string[]): unknown => {
   return value;
 };
 
-/** A copy with the member set; undefined removes it, and objects that it leaves empty. */
+/**
+ * Returns a copy with the member set. A value of undefined removes the member, and objects that are
+ * then empty.
+ */
 const withMember = (config: Config, path: readonly string[], value: unknown): Config => {
   const [name = "", ...rest] = path;
   const inner = rest.length === 0 ? value : withMember(Object(config[name]), rest, value);

@@ -1,7 +1,7 @@
 /**
  * Accents and languages for which no engine has a voice. Browsers may have one. Over HTTP they are
- * spoken by the voices of `spokenAs`. For Filipino that is Indonesian, which has a similar
- * spelling. The numbers continue those of `languages`.
+ * spoken by the voices of `spokenAs`. Filipino is spoken by Indonesian voices, because its spelling
+ * is similar. The numbers continue those of `languages`.
  */
 export type Accent = readonly [number: number, lang: string, spokenAs: string, name: string, flag: string];
 

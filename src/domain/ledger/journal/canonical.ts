@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 
 /**
  * The value holds a number that other JSON states too: `1e999` is read as infinity, which is
- * written as null, and `-0` as 0. RFC 8785 has no form for the former.
+ * written as null, and `-0` as 0. RFC 8785 has no form for infinity.
  */
 export class NotCanonical extends Error {
   override readonly name = "NotCanonical";
@@ -10,7 +10,7 @@ export class NotCanonical extends Error {
 
 /**
  * JSON with sorted member names and without white space (RFC 8785, for objects, strings, integers,
- * booleans and null). Values of which readers could see a difference have different forms.
+ * booleans and null). Values that readers could tell apart have different forms.
  * @throws {NotCanonical}
  */
 export const canonicalJson = (value: unknown): string => {

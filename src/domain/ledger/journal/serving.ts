@@ -32,7 +32,7 @@ export const servingDetails = object({
   partial: optional(flag),
   /** The bytes of a partial response with private audio, and those of the whole audio. */
   part: optional(object({ bytes: count, size: count })),
-  /** How it was streamed; absent for complete responses. */
+  /** The kind of stream; absent for complete responses. */
   stream: optional(code<StreamKind>()),
   /**
    * True if an engine worked for the request, and its caller received no audio: it disconnected, or

@@ -32,7 +32,7 @@ export const isWellFormedProof = (event: ProvenEvent): boolean => {
   return isCommitted && isWellFormed({ ...event, data: { ...event.data, [member]: "" } });
 };
 
-/** An event id is compared with those of at least this many earlier events. */
+/** An event's id is compared with the ids of at least this many earlier events. */
 const recentIds = 50_000;
 
 /**

@@ -69,7 +69,10 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
   let seal: ReadSeal | undefined;
   let closing: (UsageCount & { readonly voided: UsageCount }) | undefined;
 
-  /** The leaf of this release, and that of seals of earlier ones: the tree has only one of them. */
+  /**
+   * The leaf of this release, and the leaf of seals of earlier releases. The tree has only one of
+   * them.
+   */
   const journalLeaves = ({ stream }: ProvenEvent): Uint8Array[] => {
     const head = chains.headOf(stream.slice(journalPrefix.length));
     return head ? [journalLeaf(head), journalLeaf(withoutEnvelopes(head))] : [];

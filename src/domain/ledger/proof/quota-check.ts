@@ -43,9 +43,11 @@ interface KeyPlans {
    * of their events.
    */
   readonly quotas: readonly { readonly quota: number; readonly since: number }[];
-  /** A plan had a quota, so what the key spends is added up. */
+  /** True if a plan had a quota. The key's characters are then added up. */
   readonly isCounted: boolean;
-  /** Every plan had a quota: what the key has spent is known from its first request on. */
+  /**
+   * True if every plan had a quota. The key's characters are then known from its first request on.
+   */
   readonly isExact: boolean;
 }
 

@@ -59,7 +59,9 @@ interface Share {
   readonly stated: number | undefined;
   /** Only `reserved` and `recalled` shares may include unspent characters. `settled` is final. */
   readonly status: "carried over" | "reserved" | "recalled" | "returned" | "settled";
-  /** Numbers the reservations of the stream: it distinguishes those of one journal. */
+  /**
+   * The number of the reservation in the stream. It distinguishes the reservations of one journal.
+   */
   readonly reservation: number;
 }
 
@@ -117,7 +119,10 @@ const recalled = (state: Quota, recall: ReservationsRecalled): Quota => {
   return { ...state, shares, lastRecall: recall };
 };
 
-/** A total that was read before a journal's own event may be lower than what is spent now. */
+/**
+ * A total that was read before a journal's own event may be lower than the characters that are
+ * spent now.
+ */
 const carriedOver = (state: Quota, { journal, total }: SpentTotal): Quota => {
   const share = state.shares.get(journal) ?? {
     total: 0,
@@ -196,8 +201,8 @@ export const reserveCharacters = (state: Quota, command: ReserveCharacters): Quo
 };
 
 /**
- * States what the journal has spent, and that it holds nothing more. No event if the stream says so
- * already, unless an earlier append whose outcome is unknown may still arrive.
+ * States what the journal has spent, and that it holds nothing more. Returns no event if the stream
+ * says so already, unless an earlier append whose outcome is unknown may still arrive.
  * @throws {JournalTakenOver}
  */
 export const returnReservation = (state: Quota, command: OwnShare): QuotaEvent[] => {
@@ -282,8 +287,8 @@ const sumOfFitting = (wanted: readonly number[], available: number): number => {
 const recentMs = 60_000;
 
 /**
- * How many characters a journal reserves: enough that a month costs few appends, and fewer while
- * other journals need characters too. The least slice bounds the appends with which several
+ * Decides how many characters a journal reserves: enough that a month costs few appends, and fewer
+ * while other journals need characters too. The least slice bounds the appends with which several
  * journals spend the last characters of the quota.
  */
 const sliceOf = (state: Quota, { journal, quota, at }: ReserveCharacters, available: number): number => {

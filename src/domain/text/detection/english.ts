@@ -25,7 +25,9 @@ export const inEnglishTexts =
   "tot toto tots tout travail tu twee u um un v vader vain van var ve vera vet vi visas volt von want war y " +
   "ya yo z zen";
 
-/** Words of `english` that are frequent in another language, too, and do not speak against it. */
+/**
+ * Words of `english` that are frequent in another language, too, and are no evidence against it.
+ */
 export const inBoth: Readonly<Record<string, string>> = {
   de: "in an am so was war hat also will",
   fr: "a on",

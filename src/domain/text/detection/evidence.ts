@@ -42,7 +42,7 @@ export const isEnglish = (word: string): boolean =>
 
 const languagesOfBoth = index(inBoth);
 
-/** The languages of which an English word is a frequent word, too. */
+/** The languages in which an English word is frequent, too. */
 export const alsoOf = (word: string): readonly string[] => languagesOfBoth.get(word) ?? [];
 
 export const evidenceOf = (word: string): Evidence | undefined => evidence.get(word);

@@ -70,7 +70,7 @@ const languageOf = (code: string): Language | undefined => {
   return language;
 };
 
-/** `#`: only before a number. */
+/** `#` marks an abbreviation that is read only before a number. */
 const byLanguage: Readonly<Record<string, readonly string[]>> = {
   de: [
     ..."z.b.=zum Beispiel|d.h.=das heißt|u.a.=unter anderem|v.a.=vor allem|i.d.r.=in der Regel|z.t.=zum Teil".split(

@@ -42,7 +42,7 @@ const compatible = new RegExp(
     "\\u{1f110}-\\u{1f14f}", // letters in brackets and squares
     "\\u2100\\u2101\\u2103\\u2105\\u2106\\u2109\\u2120\\u2121\\u3300-\\u33ff", // words in one character
     "\\ufb50-\\ufdcf\\ufdf0-\\ufdfc\\ufe70-\\ufefc", // forms of Arabic letters
-    // Of full and half width, without the punctuation by which sentences are split.
+    // Characters of full and half width, without the punctuation by which sentences are split.
     "\\uff02-\\uff07\\uff0a\\uff0b\\uff0d\\uff0f-\\uff19\\uff1c-\\uff1e\\uff20-\\uff5e\\uff66-\\uff9f\\uffa1-\\uffdc\\uffe0-\\uffe2\\uffe4-\\uffe6",
   ].join("")}]+|(?<=[0-9\\uff10-\\uff19])[\\uff0c\\uff0e](?=[0-9\\uff10-\\uff19])`,
   "gu",

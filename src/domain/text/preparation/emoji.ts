@@ -10,8 +10,8 @@ const sequences = new RegExp(sequence, "gu");
 const rows = new RegExp(`(?:${sequence})+`, "gu");
 
 /**
- * Writes the names of emoji, as espeak-ng says them, for readers that would skip them; others name
- * or refuse them.
+ * Writes the names of emoji, as espeak-ng says them, for readers that would skip them. Other
+ * readers name or refuse them.
  */
 export const nameEmoji: Step = (text, reader) => {
   const { tool, lang } = reader;
@@ -26,7 +26,9 @@ export const nameEmoji: Step = (text, reader) => {
   });
 };
 
-/** A sequence that has no name has those of its emoji: of a hand and its skin tone. */
+/**
+ * A sequence without a name is read by the names of its emoji: those of a hand and its skin tone.
+ */
 const nameOf = (sequence: string, names: ReadonlyMap<string, string>): string | undefined => {
   const whole = names.get(sequence);
   if (whole !== undefined) return whole;

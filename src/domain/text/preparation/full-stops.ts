@@ -15,6 +15,6 @@ export const dropFullStops: Step = (text, reader) => {
   );
 };
 
-/** Matches full stops, but not those of an ellipsis. */
+/** Matches full stops that are not part of an ellipsis. */
 const stops = /(?<!\.)\.(?=[\p{Pe}\p{Pf}"'*_]*\s+\S)/u;
 const beforeCapital = /(?<!\.)\.(?=[\p{Pe}\p{Pf}"'*_]*\s+(?:[^\p{L}\s]*[\p{Lu}\p{Lo}]|[^\p{L}\s]*\p{Nd}))/u;

@@ -2,7 +2,7 @@ import { rewrite } from "../mapped-text.ts";
 import { languageOf } from "./language.ts";
 import type { Step } from "./reader.ts";
 
-/** How a language says the whole numbers below a thousand millions. */
+/** Says the whole numbers below a thousand millions in a language. */
 type Spell = (number: number) => string;
 
 /**
@@ -67,7 +67,7 @@ const hebrewParts = (number: number): string[] => {
   return parts;
 };
 
-/** The languages of which espeak-ng 1.51 does not read digits. */
+/** The languages whose voices do not read digits in espeak-ng 1.51. */
 const languages: ReadonlyMap<string, Spell> = new Map([
   [
     "cv",

@@ -1,7 +1,7 @@
 import { ordinal as englishOrdinal } from "./english/number-words.ts";
 import { ordinalStem } from "./german-ordinals.ts";
 
-/** How to write an ordinal number so that tools read it; undefined if there is no way. */
+/** Writes an ordinal number so that tools read it; undefined if there is no way. */
 type Write = (number: number) => string | undefined;
 
 const endingIn =

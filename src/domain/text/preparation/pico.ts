@@ -9,7 +9,7 @@ import { wordsOf } from "./words/words.ts";
  */
 const skipped: Readonly<Record<string, string>> = { de: "ŒœŸ", fr: "Ññ" };
 
-/** Pico skips other characters, in the middle of a word too. */
+/** Pico skips all other characters, even in the middle of a word. */
 const known = /[\p{ASCII}\u00a0-\u00ffŒœŠšŸŽž‘’‰€]/u;
 
 const letters = /[[\p{Script=Latin}\p{Lm}]--[\p{ASCII}\u00aa-\u00bf]]/gv;

@@ -6,8 +6,8 @@ import { type Reader, readsMarkup } from "./reader.ts";
 import { dateOf, durationOf, fractionOf, moneyOf, unitOf } from "./said-quantities.ts";
 
 /**
- * The words of a `<say-as>`, written as people write what is to be read: the steps of the
- * preparation follow.
+ * Writes the words of a `<say-as>` as people would write them in a text, to which the steps of the
+ * preparation then apply.
  * @throws {Invalid} for `text`, if the words are not of that kind, or cannot be read so in the
  * language
  */
@@ -28,7 +28,7 @@ const problem = (interpretAs: string, why: string): Invalid =>
   new Invalid([{ path: ["text"], message: `A <say-as interpret-as="${interpretAs}"> ${why}.` }]);
 
 /**
- * Rewrites content that contains digits; words are read as they are. `write`: undefined if the
+ * Rewrites content that contains digits. Words are not rewritten. `write` returns undefined if the
  * content is of another kind.
  */
 const written =

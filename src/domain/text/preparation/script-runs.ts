@@ -2,7 +2,9 @@ import { scriptOf } from "../../synthesis/min-duration.ts";
 import { isSpeakable } from "../speakable.ts";
 import type { Reader } from "./reader.ts";
 
-/** Consecutive words, and the language whose voice reads them; undefined: the reader itself. */
+/**
+ * Consecutive words, and the language whose voice reads them; undefined if the reader itself does.
+ */
 interface ScriptRun {
   readonly text: string;
   readonly lang: string | undefined;

@@ -86,12 +86,12 @@ const plus =
   /(?<![[\p{L}--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]]+])\+(?=\s?[.,]?\d)|(?<=\d\s?)\+(?!\+)/gv;
 const writePlus = writeSigns(plus, (_, words) => words.get("+")?.other);
 
-/** Not a heart (`<3`), a quotation or an arrow. */
+/** Matches a comparison, but not a heart (`<3`), a quotation or an arrow. */
 const comparison = /(?<![-=<>])(?:<(?!3(?![\d.,]))|(?<=[^\n\r]\s?)>)(?=\s?[-\u2212]?\d)/gu;
 const writeComparisons = writeSigns(comparison, ({ sign }, words) => words.get(sign)?.other);
 
 /**
- * The powers of numbers, letters, units and what is in brackets; elsewhere a raised number is a
+ * Matches the powers of numbers, letters, units and brackets. Elsewhere a raised number refers to a
  * note.
  */
 const exponent = /(?<=[\p{L}\p{N})\]])[⁰¹²³⁴-⁹⁺⁻ⁿ]+/gu;

@@ -39,7 +39,7 @@ const writeUnit = (lang: string): Write => {
   };
 };
 
-/** An amount, or a range of which the last number decides the plural. */
+/** Says an amount, or a range, whose last number decides the plural. */
 const sayAll = (word: Word, numbers: string, lang: string): string => {
   const [, first = "", last = ""] = /^(.*[-\u2013~\u301c]\s?)?(.+)$/u.exec(numbers) ?? [];
   const said = say(word, last, lang);

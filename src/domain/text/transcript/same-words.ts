@@ -17,8 +17,8 @@ type Token =
    */
   | { readonly kind: "word"; readonly letters: string; readonly isPart: boolean }
   /**
-   * `digits`: all of it, without leading zeros; undefined for digits of other scripts. `suffix`:
-   * has letters (`1990s`, `5kg`).
+   * `digits`: the digits without leading zeros; undefined for digits of other scripts. `suffix`:
+   * letters after them (`1990s`, `5kg`).
    */
   | {
       readonly kind: "number";
@@ -225,8 +225,8 @@ export const digitsOf = (words: readonly string[]): string => {
 };
 
 /**
- * `two hundred` multiplies what is smaller: in `one thousand two hundred` the two, in `two hundred
- * thousand` all.
+ * A multiplier applies to the smaller numbers before it: in `one thousand two hundred` to the two,
+ * in `two hundred thousand` to all.
  */
 const scale = (part: number[], factor: number): void => {
   let sum = 0;

@@ -51,7 +51,7 @@ const spell = (address: string, dialect: Dialect): string =>
     /^\d/.test(part) ? digits(part, dialect) : (signs[part] ?? part),
   ).join(" ");
 
-/** Spells a name with an ending of its own: a domain, or the name of a file. */
+/** Spells a name that has an ending: a domain, or the name of a file. */
 const spellWithEnding = (name: string, dialect: Dialect): string => {
   const at = name.lastIndexOf(".");
   if (at === -1) return spell(name, dialect);
@@ -59,7 +59,7 @@ const spellWithEnding = (name: string, dialect: Dialect): string => {
   return `${before}dot ${ending(name.slice(at + 1))}`;
 };
 
-/** The top-level domain and what is below it: "dot co dot U.K". */
+/** Spells a host, for example "dot co dot U.K" for its last labels. */
 const spellHost = (host: string, dialect: Dialect): string =>
   host
     .replace(/^www\./i, "")

@@ -163,7 +163,7 @@ export const moneyRules: readonly Rule[] = [
       ),
   ],
   [
-    // Behind the number: "5 GBP", "5€".
+    // The currency may follow the number: "5 GBP", "5€".
     pattern(
       signBefore,
       "(?<![\\p{L}\\p{N}_.,]|\\d[-–—/:])",

@@ -80,7 +80,7 @@ export const quantityRules: readonly Rule[] = [
     ([, count = ""], dialect) => `${decimal(count, dialect)} times`,
   ],
   [
-    // Ranges and results; a difference is one that is equal to something. "CVE-2025-27613" is a
+    // Ranges and results. A dash is a minus sign only before an equals sign. "CVE-2025-27613" is a
     // name.
     pattern("(?<!\\p{L}-)", start, `(${number})(\\s?)([-–—−])\\s?(${number})${end}(?![-–—−])(?=(\\s?=)?)`),
     ([, first = "", blank, , second = "", equals], dialect) => {

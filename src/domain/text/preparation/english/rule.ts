@@ -4,7 +4,10 @@
  */
 export type Dialect = "american" | "british";
 
-/** A global pattern, and what is said instead of its matches; undefined leaves a match as it is. */
+/**
+ * A global pattern, and a function that returns the words for a match; undefined leaves the match
+ * unchanged.
+ */
 export type Rule = readonly [
   pattern: RegExp,
   say: (match: RegExpExecArray, dialect: Dialect) => string | undefined,

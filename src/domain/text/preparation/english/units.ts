@@ -3,8 +3,7 @@ import { cardinal, decimal, plural } from "./number-words.ts";
 import { anyOf, type Dialect, pattern, type Rule, signBefore, start } from "./rule.ts";
 
 /**
- * Each unit as it is written, its singular, and its plural where that is not the singular with an
- * "s".
+ * Each unit as it is written, its singular, and its plural unless that is the singular with an "s".
  */
 const table = `
   kg Kg KG kgs: kilogram | g: gram | mg: milligram | µg μg mcg: microgram
@@ -52,7 +51,9 @@ const units: ReadonlyMap<string, Unit> = new Map(
 
 export const unitOf = (written: string): Unit | undefined => units.get(written.replace(/[.\s]/g, ""));
 
-/** Blanks and periods in "sq. ft" and "° C". "in" is an inch only with a period. */
+/**
+ * Units may have blanks and periods, as in "sq. ft" and "° C". "in" is an inch only with a period.
+ */
 export const writtenUnit = anyOf(
   Array.from(units.keys())
     .sort((a, b) => b.length - a.length)

@@ -90,7 +90,7 @@ export const yearRules: readonly Rule[] = [
     ([, digits = "", next = ""], dialect) => (counted.test(next) ? undefined : year(digits, dialect)),
   ],
   [
-    // Not a year, which flite would read.
+    // This number is not a year, although flite would read it as one.
     pattern(start, `([1-9])(\\d{3})(?![\\p{L}\\p{N}_]|[.,/:-]\\d)`),
     ([, thousands = "", rest = ""]) => `${thousands},${rest}`,
   ],
