@@ -35,7 +35,7 @@ import { ownUsageOperation } from "./routes/usage.ts";
 import { voiceOperations } from "./routes/voices/operations.ts";
 import { openStreamOperation } from "./websocket/operation.ts";
 
-/** The APIs of other services that this one speaks. */
+/** The APIs of other services that this service implements. */
 export const compatibleApis = [openAi, elevenLabs] as const;
 
 /** These functions create the operations, in the order of the OpenAPI document. */
@@ -91,7 +91,9 @@ export type OperationOptions = Omit<FactoryOptions, "publicUrl" | "document"> & 
 /** Every operation of the service; the OpenAPI document that describes them is one of them. */
 export const createOperations = (given: OperationOptions): readonly Operation[] => {
   const { settings, names } = given;
-  /** Made at the first request, which waits for it: most processes are never asked. */
+  /**
+   * The document is made at the first request, which waits for it: most processes never get one.
+   */
   const document = lazy(async () => {
     const { describeApi } = await import("./openapi/document.ts");
     return taggedJson(

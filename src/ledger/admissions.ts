@@ -24,7 +24,7 @@ export interface AdmissionsOptions {
   readonly onQuotaExceeded: (apiKey: string) => void;
 }
 
-/** How often one request is tried again, in a new journal or after a reservation. */
+/** The maximum number of attempts of one request, in new journals or after reservations. */
 const maxAttempts = 5;
 
 /** The reason why the previous attempt did not record or admit a request. */

@@ -42,7 +42,7 @@ export const createBackgroundTasks = ({
     /** Ends all tasks, and reports each. */
     close: (): void => closing.abort(new Unavailable("The service is shutting down.", 2)),
     /**
-     * @throws {Unavailable} after `close`, and if too many tasks are pending, with those whose
+     * @throws {Unavailable} after `close`, and if too many tasks are pending, including those whose
      * entries wait in a journal's writer
      */
     throwIfUnavailable: (waitingEntries: number): void => {

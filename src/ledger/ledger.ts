@@ -22,10 +22,10 @@ export interface Ledger {
   /**
    * Records a response with audio. The audio may leave only after `done` is called without an
    * error, which is
-   *  - {KeyIsSuspended} when it would exceed the quota: the key is now suspended
-   *  - {Invalid} when its Idempotency-Key was used with another request
-   *  - {Unavailable} when the event store does not respond: nothing may be served, and what the
-   *    log may hold of the request is voided in the background
+   * - {KeyIsSuspended} when it would exceed the quota: the key is now suspended
+   * - {Invalid} when its Idempotency-Key was used with another request
+   * - {Unavailable} when the event store does not respond: nothing may be served, and entries of
+   *   the request that the log may hold are voided in the background
    */
   record(principal: ChargedKey, served: NewServing, done: RecordCallback, admission?: Admission): void;
   /** Records the end of a recorded stream, in the background. */
@@ -55,7 +55,7 @@ export interface Ledger {
   readonly backgroundEntries: number;
   /** Resolves when all of them were given to the journal's writer. */
   drained(): Promise<void>;
-  /** Refuses everything from now on, and reports what is pending as lost. */
+  /** Refuses everything from now on, and reports pending entries as lost. */
   close(): void;
 }
 
@@ -77,7 +77,7 @@ export interface Admission {
   readonly isRepeat: boolean;
   readonly hold: Hold | undefined;
   readonly claim: OpenClaim | undefined;
-  /** Ends it without a charge. Has no effect after `record`. */
+  /** Ends the hold without a charge. Has no effect after `record`. */
   release(): void;
 }
 

@@ -48,8 +48,8 @@ export interface OpenLedgerOptions {
   /** Called with the own journal's events when they are durable. */
   readonly onRecorded?: (events: readonly JournalEvent[]) => void;
   /**
-   * Called with each durable serving in the own journal, except those that are voided because their
-   * deadline has passed.
+   * Called with each durable serving in this process's journal, except those that are voided
+   * because their deadline has passed.
    */
   readonly onCharged?: OnCharged;
   /** Called with the durable events of other processes' journals. */
@@ -63,9 +63,9 @@ export interface OpenLedgerOptions {
   readonly onQuotaExceeded?: (apiKey: string) => void;
   /** Called when a journal was opened, and when it has left the list of open ones. */
   readonly onJournal?: (journal: string, isOpen: boolean) => void;
-  /** How many processes of this machine write to the event store. Default 1. */
+  /** The number of processes of this machine that write to the event store. Default 1. */
   readonly processes?: number;
-  /** How long a request may wait for its append. Default 5,000. */
+  /** The time that a request may wait for its append. Default 5,000. */
   readonly deadlineMs?: number;
   readonly onError: (what: string, error: unknown) => void;
 }
@@ -82,7 +82,7 @@ export interface OpenLedger {
   /** Resolves when everything recorded so far is durable. */
   drained(): Promise<void>;
   /**
-   * Records what is pending, returns reserved characters and closes the journal. Waits at most
+   * Records pending entries, returns reserved characters and closes the journal. Waits at most
    * `timeoutMs` for an event store that is not available.
    */
   close(timeoutMs: number): Promise<void>;
@@ -90,7 +90,10 @@ export interface OpenLedger {
 
 /** An unused journal is closed after this time, so that its month can be closed. */
 const idleMs = 10 * 60_000;
-/** How often idle journals are closed, and those of processes that are gone are recovered. */
+/**
+ * The interval in which idle journals are closed, and journals of processes that are gone are
+ * recovered.
+ */
 const checkMs = 60_000;
 
 const defaults = {
@@ -134,8 +137,8 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   const noteFlush = (): void => {
     lastFlushAt = time.now();
   };
-  // A handler of its own: in the queues of the other one, commands of a journal that was taken over
-  // may wait for the event store.
+  // Settlements have a separate handler: in the queues of the other one, commands of a journal that
+  // was taken over may wait for the event store.
   const settlements = createCommandHandler({ store, clock, time });
   const sessions = new Sessions({
     create: () =>
@@ -230,8 +233,8 @@ const reportLost = (pending: number, onError: OpenLedgerOptions["onError"]): voi
 
 /**
  * Background tasks end first: they still record servings and voids. Then the journal ends, in the
- * order of `Sessions`. One that is taken over at the last moment hands its entries over to a
- * further one, which is closed too.
+ * order of `Sessions`. A journal that is taken over at the last moment hands its entries over to
+ * another one, which is closed too.
  */
 const closeJournals = async (ledger: Ledger, sessions: Sessions): Promise<void> => {
   do {

@@ -44,9 +44,9 @@ export class Recorder {
 
   /**
    * Records a serving at once if the session has reserved its characters: the path of nearly every
-   * request. Otherwise opens a session or reserves characters, and calls itself again; so it does
-   * after a flush if another process has taken over the journal. `requireReady` ends the recursion
-   * after five attempts.
+   * request. Otherwise opens a session or reserves characters, and calls itself again. It also does
+   * so after a flush that failed because another process has taken over the journal. `requireReady`
+   * ends the recursion after five attempts.
    */
   record(charge: Charge, serving: Serving, done: RecordCallback, attempt = firstAttempt): void {
     const again = (obstacle: Obstacle) =>
@@ -63,7 +63,7 @@ export class Recorder {
     }
   }
 
-  /** False if the session has not reserved enough characters. */
+  /** Returns false if the session has not reserved enough characters. */
   #spendAndServe(
     session: Session,
     { principal: { plan, keyNumber }, hold }: Charge,

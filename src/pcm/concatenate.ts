@@ -8,8 +8,8 @@ export interface ConcatenateOptions<Piece> {
   /** A function is called when the first piece has begun. */
   readonly sampleRate: number | (() => number);
   /**
-   * The samples of one piece (s16le, mono): at least one, or an error. Resolves when they have
-   * begun. An abort ends request and response, even before the first read.
+   * Synthesizes the samples of one piece (s16le, mono): at least one, or an error. Resolves when
+   * they have begun. An abort ends request and response, even before the first read.
    */
   readonly synthesizePiece: (
     piece: Piece,
@@ -30,13 +30,15 @@ export interface Concatenated {
   readonly audio: AsyncIterable<Buffer>;
 }
 
-/** Fade-out and fade-in at a joint: longer than a click, too short to notice. */
+/**
+ * The length of the fade-out and the fade-in at a joint: longer than a click, too short to notice.
+ */
 const fadeSeconds = 0.003;
 
 /**
- * Audio of at least one piece. Each piece is requested while the one before is read, so that at
- * most two are in progress. A failure of the first piece rejects; others throw midway, when their
- * piece is due.
+ * Joins the audio of at least one piece. Each piece is requested while the one before is read, so
+ * at most two are in progress. If the first piece fails, this rejects. If another one fails, the
+ * audio throws when that piece is due.
  */
 export const concatenate = async <Piece>(
   pieces: readonly Piece[],

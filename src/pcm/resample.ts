@@ -16,7 +16,7 @@ export async function* resample(
   if (from === to) return yield* pcm;
   const [step, phases] = [from / greatestDivisor(from, to), to / greatestDivisor(from, to)];
   const { taps, weights } = filter(Math.min(1, to / from), phases);
-  /** The samples from the one numbered `start` on; those before the first one are silence. */
+  /** The samples from number `start` on. Silence precedes the first sample. */
   let held = new Float64Array(taps);
   let start = -taps;
   let made = 0;

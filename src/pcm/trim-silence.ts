@@ -1,6 +1,6 @@
 import { bytesPerSample, inWholeSamples } from "./whole-samples.ts";
 
-/** Longest silence at each end, in samples; undefined: not trimmed. */
+/** The longest silence at each end, in samples. An end with undefined is not trimmed. */
 export interface SilenceLimits {
   readonly leading?: number | undefined;
   readonly trailing?: number | undefined;

@@ -53,7 +53,7 @@ const alloc = (size: number): Bytes => new Bytes(size);
 
 export const Buffer = { alloc, allocUnsafe: alloc, concat, from } as unknown as typeof globalThis.Buffer;
 
-/** Reads nothing ahead: no tool has a slot here, so there is nothing to stop either. */
+/** Reads nothing ahead. No tool has a slot in a page, so nothing has to be stopped. */
 export const Readable = {
   from: <T>(source: AsyncIterable<T>) => ({
     on: () => undefined,

@@ -26,7 +26,7 @@ import { speakInProcess } from "../subprocess/speech/speak-in-process.ts";
 /** Reads a file of a voice or a runtime, by its name in the page's list. */
 export type ReadFile = (name: string) => Promise<Uint8Array<ArrayBuffer>>;
 
-/** A tool, and what it asks for. */
+/** A tool, and the host that runs its jobs. */
 export interface PageTool extends SpeechHost {
   readonly tool: LocalTool;
 }

@@ -7,7 +7,7 @@ import { telemetryVariables } from "./telemetry.ts";
 /*
  * Every setting: its name, type, default and description, by group. `scripts/documents` writes
  * docs/operate/settings.md, the list in infra/env.example and the list in infra/compose.yaml from
- * this file. A default that is no value is given in words: `fallback`.
+ * this file. `fallback` describes in words a default that is not a fixed value.
  */
 
 const network = {

@@ -3,7 +3,7 @@ import type { MetricSources } from "./telemetry.ts";
 export interface Metric {
   readonly kind: "counter" | "gauge" | "histogram";
   readonly name: string;
-  /** UCUM: `s`, `By`, or what is counted in braces. */
+  /** The unit in UCUM: `s`, `By`, or the name of the counted things in braces. */
   readonly unit: string;
   readonly description: string;
   readonly attributes?: readonly string[];
@@ -13,7 +13,7 @@ export interface Metric {
    * The current value, read at each collection. A metric without it is recorded where it occurs.
    */
   readonly read?: (sources: MetricSources) => number;
-  /** How the values of several workers become one. Default: their sum. */
+  /** The function that combines the values of several workers. Default: their sum. */
   readonly combined?: "max" | "min";
 }
 

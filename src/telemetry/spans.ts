@@ -58,7 +58,7 @@ const errorType = (error: unknown): string => {
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 };
 
-/** The function runs in the trace that is active now, whoever calls it. */
+/** Returns a function that runs in the trace that is active now, whichever trace calls it. */
 export const inThisTrace = <T extends (...given: never[]) => void>(run: T): T =>
   context.bind(context.active(), run);
 

@@ -29,7 +29,7 @@ const maxParts = 64;
 /** Reads events from the chunks of a connection, wherever these are cut. */
 export class EventParser {
   readonly #limits: EventLimits;
-  /** The beginning of what is being read: a header line, or the data of `#open`. */
+  /** The received part of a header line, or of the data of `#open`. */
   #parts: Buffer[] = [];
   #held = 0;
   /** The event whose header was read. */

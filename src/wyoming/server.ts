@@ -39,8 +39,8 @@ const defaultLimits = {
 };
 
 /**
- * The longest text has each character escaped in 12 bytes (a surrogate pair), beside the other
- * members.
+ * In the longest text, each character is escaped in 12 bytes (a surrogate pair). Other members come
+ * on top.
  */
 const jsonBytes = (maxTextCharacters: number): number => maxTextCharacters * 12 + 16 * 1024;
 

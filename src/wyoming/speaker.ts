@@ -30,7 +30,7 @@ const chunkBytes = 8 * 1024;
  * Speaks an utterance: `audio-start`, the audio of its pieces, `audio-stop`. Each piece is a
  * serving. A piece with nothing to speak (an emoji, a row of dashes) is left out and not charged;
  * an utterance of nothing else is refused.
- * @throws what refuses or ends it
+ * @throws the error that refuses or ends the utterance
  */
 export const speakUtterance = async (utterance: Utterance, options: SpeakerOptions): Promise<void> => {
   const { services, send, signal } = options;

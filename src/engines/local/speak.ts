@@ -68,7 +68,7 @@ export const speak = async (
   const { value: first = Buffer.alloc(0) } = await audio.next();
   const sampleRate = (): number => report?.sampleRate ?? 0;
   return {
-    // Each piece's samples follow a WAV header.
+    // Samples that are not encoded follow a WAV header, which is the first chunk.
     encoding: encode ? { kind: "encoded", format } : { kind: "pcm", sampleRate: sampleRateIn(first) },
     audio: encode ? startingWith(first, audio) : audio,
     encoded: () => report,

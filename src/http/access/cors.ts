@@ -2,10 +2,10 @@ import type { Context, Middleware } from "koa";
 import type { Cors } from "../kernel/auth.ts";
 
 /*
- * Which pages may read the responses (Fetch standard, CORS). This grants no access: requests are
- * authenticated separately, and no cookie is involved. An origin that any website has verified may
- * read every response, because a preflight does not carry the key; with another website's key the
- * response is a 401.
+ * Decides which pages may read the responses (Fetch standard, CORS). This grants no access:
+ * requests are authenticated separately, and no cookie is involved. An origin that any website has
+ * verified may read every response, because a preflight does not carry the key; with another
+ * website's key the response is a 401.
  */
 
 /**

@@ -53,11 +53,11 @@ const byToken = (token: string, apiKey: string | undefined, origin: string | und
   return { by: "secret", apiKey: key, apiSecret };
 };
 
-/** The token of `Authorization: Bearer`; empty without one, and for any other scheme. */
+/** Reads the token of `Authorization: Bearer`; empty without a token, and for any other scheme. */
 export const bearerOf = (authorization = ""): string => /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? "";
 
 /**
- * The origin of a request: `Origin`, or the origin of `Referer` where browsers send no `Origin`
+ * Reads the origin of a request from `Origin`, or from `Referer` where browsers send no `Origin`
  * (GET and HEAD for elements of a page). Undefined for `Origin: null`.
  */
 export const originOf = ({ method, headers }: IncomingMessage): string | undefined => {

@@ -72,7 +72,7 @@ export const admitIfCredentials = (gate: Gate, { finds }: Pick<CredentialReader,
 
 /**
  * Adds the caller's limits to the response's headers.
- * @throws the refusal of the caller
+ * @throws the error that refuses the caller
  */
 export const requireAdmitted: Middleware = (ctx, next) => {
   const { caller, refusal } = ctx.state;

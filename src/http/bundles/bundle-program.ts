@@ -89,7 +89,7 @@ const bundleConsole = () =>
       in: join(consoleFolder, name),
       out: "console",
     })),
-    // The rules of a verification are those of the service, with hashes for browsers.
+    // A verification uses the rules of the service, with hashes for browsers.
     alias: { "node:crypto": join(consoleFolder, "proof/node-crypto.ts") },
     plugins: [withoutUnusedParts],
     platform: "browser",

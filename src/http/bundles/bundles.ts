@@ -15,8 +15,8 @@ const root = resolve(import.meta.dirname, "../../..");
 export interface Bundles {
   readonly client: Readonly<Record<ClientScript, TaggedContent>>;
   /**
-   * By name. `console.js` and what it imports is loaded with the page, the other scripts with the
-   * screens that need them.
+   * The console's scripts by name. `console.js` and its imports are loaded with the page, the other
+   * scripts with the screens that need them.
    */
   readonly console: ReadonlyMap<string, TaggedContent>;
   /** A part of the console's URLs, so that caches can store its files forever. */
@@ -62,7 +62,7 @@ export const createBundleLoader = ({
   const bundle = async (signal: AbortSignal): Promise<BundledFiles> => {
     const limits = { maxBuffer: 64 * 1024 * 1024, timeout: 300_000 };
     const { stdout } = await promisify(execFile)(process.execPath, [program], { env: {}, signal, ...limits });
-    await keep(keptFile, stdout).catch(() => undefined); // a read-only installation: they stay in memory
+    await keep(keptFile, stdout).catch(() => undefined); // the installation is read-only, so they stay in memory
     return JSON.parse(stdout);
   };
 

@@ -20,7 +20,7 @@ const preferredOf = (ctx: Context, accept: string): string | undefined =>
     ? ctx.acceptsEncodings("br", "gzip", "identity") || undefined
     : ["br", "gzip"].find((coding) => ctx.acceptsEncodings(coding));
 
-/** The coding for a response of that size; undefined for none. Sets `Vary`. */
+/** Chooses the coding for a response of that size; undefined for none. Sets `Vary`. */
 const codingFor = (ctx: Context, bytes: number): Coding | undefined => {
   if (bytes <= minBytes) return undefined;
   ctx.vary("Accept-Encoding");
@@ -74,7 +74,10 @@ export const compressText = (
   };
 };
 
-/** Digests of files, which are kept in memory, and of other bodies as long as they are used. */
+/**
+ * The digests of bodies: of files as long as they are in memory, of other bodies as long as they
+ * are used.
+ */
 const digests = new WeakMap<Buffer, string>();
 
 /**

@@ -22,7 +22,7 @@ export type Auth =
 
 export const isAdmin = (auth: Auth): auth is AdminAuth => auth === "operator" || auth === "auditor";
 
-/** Which pages may read the responses. */
+/** The pages that may read the responses. */
 export type Cors =
   | "any origin"
   /** The response differs by `Origin`. */

@@ -24,7 +24,7 @@ const isBefore11 = ({ req }: ServerResponse): boolean => req.httpVersion !== "1.
 
 /**
  * Handles the server's inactivity timeout. Node would otherwise destroy the connection with FIN,
- * even while the client waits for a response, whose work has deadlines of its own.
+ * even while the client waits for a response. The work for a response has its own deadlines.
  */
 export function closeIfBegun(this: ServerResponse, socket: Socket): void {
   if (this.headersSent && !socket.destroyed && !resetCloseDelimited(this)) socket.destroy();

@@ -1,12 +1,12 @@
 import type { ErrorEnvelope } from "./errors/error-envelope.ts";
 
-/** An API of another service, which this one speaks below a path of its own. */
+/** An API of another service, which this service implements below a separate path. */
 export interface CompatibleApi {
   /** The first segment of its paths, which match without regard to case. */
   readonly segment: string;
   /** The tag of its operations in the OpenAPI document. */
   readonly tag: { readonly name: string; readonly description: string };
-  /** How it writes every error, those of unknown paths and of refused callers included. */
+  /** Writes every error of this API, also for unknown paths and refused callers. */
   readonly errors: ErrorEnvelope;
   /**
    * The names, in lower case, of the headers that its clients add to requests. Firefox lets pages
@@ -27,7 +27,7 @@ export interface CompatibleApi {
 export const tokenHeadersOf = (apis: readonly CompatibleApi[]): string[] =>
   apis.flatMap(({ tokenHeader }) => (tokenHeader ? [tokenHeader.name] : []));
 
-/** The API that a path belongs to; undefined for the service's own. */
+/** Finds the API to which a path belongs; undefined for the service's own API. */
 export const apiAt = <Api extends CompatibleApi>(apis: readonly Api[], path: string): Api | undefined => {
   const [, first = ""] = path.split("/", 2);
   return apis.find(({ segment }) => segment === first.toLowerCase());

@@ -7,7 +7,7 @@ import { PayloadTooLarge } from "./errors/error-codes.ts";
 const maxBytes = 1024 * 1024;
 
 /**
- * How much of a body that is too large is still read, so that the client reads the response before
+ * A body that is too large is read up to these bounds, so that the client reads the response before
  * it sees a reset.
  */
 const drained = { bytes: 32 * 1024 * 1024, ms: 10_000 };

@@ -43,7 +43,8 @@ const loggedFields = (ctx: Context) => ({
 });
 
 /**
- * Reports the code of each error that is sent to a caller of the API; its status if it has no code.
+ * Reports the code of each error that is sent to a caller of the API, or its status if it has no
+ * code.
  */
 export const countRefusals =
   (refused: (code: string) => void): Middleware =>

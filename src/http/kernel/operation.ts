@@ -60,7 +60,9 @@ export interface OperationSpec {
   readonly responses: Readonly<Record<number, ResponseSpec>>;
   /** The errors besides those that follow from `auth` and the parts of the request. */
   readonly errors?: readonly ErrorStatus[];
-  /** How HEAD is described, if separately: its operationId, and the headers that it may lack. */
+  /**
+   * The description of HEAD, if it is separate: its operationId, and the headers that it may lack.
+   */
   readonly head?: { readonly id: string; readonly optional?: z.ZodRawShape };
 }
 

@@ -6,9 +6,9 @@ import { trustedProxies } from "./client-address.ts";
 export type PublicUrl = (request: IncomingMessage) => string;
 
 /**
- * PUBLIC_URL if it is set. Otherwise the scheme and host of the request; from a trusted proxy,
- * those of `X-Forwarded-Proto` and `X-Forwarded-Host`, of which only the last value is the proxy's
- * own.
+ * Returns PUBLIC_URL if it is set. Otherwise it takes the scheme and host from the request, or from
+ * a trusted proxy's `X-Forwarded-Proto` and `X-Forwarded-Host`, of which only the last value is the
+ * proxy's own.
  * @throws {Invalid} for a malformed host
  */
 export const createPublicUrl = ({

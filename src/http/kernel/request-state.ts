@@ -30,7 +30,7 @@ interface RoutedOperation {
 
 /**
  * Authenticates the caller of an operation, and applies its limits.
- * @throws the refusal
+ * @throws the error that refuses the request
  */
 export type Admit = (req: IncomingMessage, state: RequestState) => void;
 
@@ -71,7 +71,7 @@ export interface RequestState {
   /** The name of an operator or auditor in the log and in events. */
   actor?: string;
   adminSession?: AdminSession;
-  /** Why the request is refused. Its operation does not run. */
+  /** The error that refuses the request. Its operation does not run. */
   refusal: unknown;
 }
 

@@ -4,13 +4,16 @@ import { apiAt, type CompatibleApi } from "./compatible-api.ts";
 import type { Operation } from "./operation.ts";
 import type { Admit, Route } from "./request-state.ts";
 
-/** Its CommonJS form: the other one imports `node:http` (see `node-http.ts`). */
+/** This is the CommonJS form, because the other one imports `node:http` (see `node-http.ts`). */
 const Router: typeof import("@koa/router").default = createRequire(import.meta.url)("@koa/router");
 
 /** Callers that the handlers of their operations authenticate, if at all. */
 type SelfAuthenticated = "none" | "websocket" | "verification token";
 
-/** How callers are admitted. Complete, so that no operation is left open. */
+/**
+ * The functions that admit callers. There is one for each kind of `auth`, so that no operation is
+ * left open.
+ */
 export type Admissions = Readonly<Record<Exclude<Auth, SelfAuthenticated>, Admit>>;
 
 export interface OperationRouter {

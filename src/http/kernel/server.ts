@@ -37,8 +37,8 @@ interface ServerOptions {
   readonly upgrade?: Upgrade;
   readonly maxTextCharacters: number;
   /**
-   * How long a connection may be inactive in both directions, unless its client waits for a
-   * response to begin.
+   * The time for which a connection may be inactive in both directions, unless its client waits for
+   * a response to begin.
    */
   readonly inactivityMs?: number;
 }
@@ -97,7 +97,7 @@ const createHttpServer = (
     if (isExcess(req, res)) return void req.socket.destroy();
     closeDelimited.follow(res);
     const problem = problemOf(req);
-    // The rest of a connection with such a request cannot be trusted either.
+    // After such a request, the rest of the connection cannot be trusted either.
     if (problem || !server.listening) res.setHeader("Connection", "close");
     ignoreLongPreferences(req);
     handle(req, res, problem && new Invalid([problem]));
@@ -132,7 +132,7 @@ const createHttpServer = (
 const maxPipelined = 16;
 
 /**
- * Tells which requests are too many on their connection. Node reads and serves requests of a
+ * Finds requests that are too many on their connection. Node reads and serves requests of a
  * connection at once, whose responses then wait for each other: a few connections would fill the
  * memory.
  */
@@ -179,8 +179,8 @@ const problemOf = ({ httpVersion, rawHeaders }: IncomingMessage): Problem | unde
 };
 
 /**
- * Malformed, too large and too slow requests get the error envelope too: the service's own, because
- * their path is unknown.
+ * Malformed, too large and too slow requests get an error envelope too: that of the service,
+ * because their path is unknown.
  */
 const refuseMalformed = (error: NodeJS.ErrnoException, socket: Socket): void => {
   if (refused.has(socket)) return; // Node emits the event again for every further chunk

@@ -106,8 +106,8 @@ const exampleMarks = [
 ] as const;
 
 /**
- * `/audio/{object}`: immutable objects for CDNs; only audio of the free engines. Nothing loads a
- * whole object of audio.
+ * `/audio/{object}`: immutable objects for CDNs, with audio of free engines only. Audio is read in
+ * parts, never as a whole.
  */
 export const audioOperation = (options: AudioOptions): Operation =>
   operation({
@@ -161,7 +161,7 @@ const respondWithAudio = async (
   const parts = audioReads.readAudio(name, range, { signal, beforePart });
   const first = isHead ? undefined : found((await parts.next()).value ?? undefined);
   const known = first ?? found(info);
-  if (info && known.size !== info.size) throw notFound(); // it was replaced meanwhile
+  if (info && known.size !== info.size) throw notFound(); // the object was replaced meanwhile
   if (await marks) headers.Link = marksLink(publicPath, name);
   const status = setPart(headers, part, known.size);
   respond(ctx, { status, headers: { ...headers, ...durationHeader(known) } });
@@ -182,7 +182,7 @@ const collect = async (parts: AsyncIterable<AudioPart>): Promise<Buffer> => {
   return Buffer.concat(all);
 };
 
-/** Marks are small, and those of earlier versions must be changed. */
+/** Marks are small, so they are read as a whole. Those of earlier versions must be changed. */
 const respondWithMarks = async (
   { audioReads, holdUnsentBytes }: AudioOptions,
   ctx: Context,

@@ -9,7 +9,7 @@ export const closeCodes = {
 } as const;
 
 /**
- * The reasons of close frames without an explicit one, also of those that the `ws` library sends.
+ * The reasons for close frames without an explicit one, also for those that the `ws` library sends.
  */
 const defaultReasons: Readonly<Record<number, string>> = {
   1000: "The socket was idle.",

@@ -1,9 +1,9 @@
 import type { Time } from "../../async/time.ts";
 
 export interface SocketTimeouts {
-  /** How long a client may send no message while there is nothing to send to it. */
+  /** The time for which a client may send no message while there is nothing to send to it. */
   readonly idleMs: number;
-  /** How long there may be no sign that the client reads what was sent, or still exists. */
+  /** The time for which there may be no sign that the client exists and reads. */
   readonly stallMs: number;
 }
 

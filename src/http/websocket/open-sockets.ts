@@ -20,7 +20,7 @@ interface OpenSocketsOptions {
   readonly time: Time;
 }
 
-/** How long a client may take to receive the last messages at shutdown. */
+/** The time that a client may take to receive the last messages at shutdown. */
 const abortTimeoutMs = 500;
 
 /** The sessions of all open sockets. */

@@ -31,7 +31,7 @@ interface SynthesesOptions {
   readonly maxStreams: number;
   /**
    * Admits each synthesis as one request.
-   * @throws the refusal
+   * @throws the error that refuses the request
    */
   readonly admit: () => Principal;
   readonly onEnd: () => void;
@@ -88,7 +88,7 @@ export class Syntheses {
     await Promise.all([...this.#inProgress.values()].map(({ ended }) => ended));
   }
 
-  /** @throws what refuses the request before it starts */
+  /** @throws the error that refuses the request before it starts */
   #begin(id: string, body: unknown): void {
     const { services, maxStreams, admit, outbox } = this.#options;
     const principal = admit();
@@ -152,7 +152,7 @@ export class Syntheses {
   }
 }
 
-/** Volume 0: a stream without audio. */
+/** Sends a stream without audio, for volume 0. */
 const sendSilence = (outbox: Outbox, id: string, { renditions: [rendition] }: SynthesisPlan): void => {
   const contentType = formats[rendition.recipe.format].mimeType;
   outbox.send({ type: "stream_start", id, contentType, prosodyApplied: ["volume"] });

@@ -20,7 +20,7 @@ export type SynthesisSocketServer = ReturnType<typeof createSynthesisSocketServe
 
 type Headers = Readonly<Record<string, string>>;
 
-/** How long a client may take to respond to a close frame. */
+/** The time that a client may take to respond to a close frame. */
 const closeTimeoutMs = 5_000;
 
 export const createSynthesisSocketServer = ({
@@ -114,7 +114,8 @@ const serverOptions = (maxTextCharacters: number): ServerOptions & UntypedOption
   // The longest text with each character escaped in 12 bytes (a surrogate pair), and the other
   // members.
   maxPayload: maxTextCharacters * 12 + 16 * 1024,
-  // One message per turn of the event loop, so that no socket keeps the others waiting.
+  // With false, one message is handled per turn of the event loop, so that no socket keeps the
+  // others waiting.
   allowSynchronousEvents: false,
   // A fragment takes more memory than its bytes until the message is complete.
   maxFragments: 1_024,

@@ -40,12 +40,13 @@ export interface CloseUsageAccountsOptions {
 /**
  * Closes accounts of past months, some keys per call. It iterates over all keys, because any of
  * them may have an account, and an instance does not know what others have posted. With 100,000
- * keys and a call per minute, a month is closed after eight hours. A failure interrupts it. After a
- * restart the iteration starts again; an account that is already closed costs a read of one event.
+ * keys and a call per minute, a month is closed after eight hours. A failure interrupts the
+ * iteration. After a restart it starts again, and an account that is already closed costs a read of
+ * one event.
  *
- * A month is closed a day after its end, and only when every open journal has posted what is older
- * than an hour: what is posted later can only be a void, and those follow their servings within
- * minutes.
+ * A month is closed a day after its end, and only when every open journal has posted its entries
+ * that are older than an hour. Later postings can only be of voids, which follow their servings
+ * within minutes.
  */
 type CloseUsageAccounts = () => Promise<void>;
 

@@ -33,7 +33,7 @@ export class FollowedJournal implements KnownJournal {
   readonly #lists = new NumberLists();
   #size = 0;
 
-  /** `postedUpTo`: everything up to this revision is posted; undefined: it is not known. */
+  /** `postedUpTo`: the revision up to which everything is posted; undefined if it is not known. */
   constructor(fromInclusive: number, postedUpTo = fromInclusive === 0 ? -1 : undefined) {
     this.#fromInclusive = fromInclusive;
     this.#toInclusive = fromInclusive - 1;
@@ -76,8 +76,8 @@ export class FollowedJournal implements KnownJournal {
   }
 
   /**
-   * Adds what is known of the revisions right before the first one. False if some are missing in
-   * between.
+   * Adds the entries of earlier revisions. Returns false if revisions between them and the first
+   * one are missing.
    */
   prepend(earlier: FollowedJournal): boolean {
     if (earlier.#toInclusive + 1 !== this.#fromInclusive) return false;

@@ -7,9 +7,7 @@ import {
 import type { AccountId } from "../../domain/ledger/accounts/usage-account.ts";
 import type { KnownPart } from "./known-entries.ts";
 
-/**
- * The account if the entries that it has in the event are needed. Call it for each event in turn.
- */
+/** Returns the account if its entries in the event are needed. Call it for each event in turn. */
 export type NeededBy = (apiKey: string, month: string) => AccountId | undefined;
 
 /** The accounts of a request, each once. */
@@ -44,7 +42,7 @@ interface AccountPart {
   next: number;
 }
 
-/** The events of a journal that are needed, and by which accounts. */
+/** The events of a journal that are needed, and the accounts that need them. */
 export class JournalPart {
   readonly #selected: SelectedAccounts;
   /** Everything up to this revision is posted; undefined if everything is. */

@@ -52,8 +52,8 @@ const maxFollowedEntries = 200_000;
 
 /**
  * The unposted entries of all journals, as far as this process knows them: of its own journals from
- * its postings, and of all others from their events, which it follows. Whatever is missing here is
- * read from the journals.
+ * its postings, and of all others from their events, which it follows. Entries that are missing
+ * here are read from the journals.
  */
 export class KnownEntries {
   readonly #own = new Map<string, KnownJournal>();
@@ -99,14 +99,14 @@ export class KnownEntries {
   }
 
   /**
-   * Reads what is unposted in the journals of other processes, as far as it was recorded before
-   * this one followed them. `onEvent` is called with each event up to a log position. After an
-   * error, call it again.
+   * Reads the unposted entries of other processes' journals that were recorded before this process
+   * followed them. `onEvent` is called with each event up to a log position. After an error, call
+   * it again.
    * @throws {EventStoreUnavailable}
    */
   async catchUp(store: EventStore, { upTo, onEvent }: CatchUpOptions = noEvents): Promise<void> {
     const journals = new Set(await listOpenJournals(store));
-    // Journals that were retired meanwhile are included, too.
+    // Journals that were retired in the meantime are included, too.
     if (upTo >= 0) for (const journal of await listOpenJournals(store, upTo - 1)) journals.add(journal);
     for (const journal of journals) {
       if (this.#own.has(journal)) continue;
@@ -122,12 +122,15 @@ export class KnownEntries {
     const postedUpTo = await readPostedUpTo(store, journal);
     const read = new FollowedJournal(postedUpTo + 1, postedUpTo);
     if (!this.#followed.has(journal)) this.#followed.set(journal, read);
-    /** Set when events are followed that were not read. */
+    /** Returns the followed part of the journal once it has events that were not read. */
     const followed = (): FollowedJournal | undefined => {
       const one = this.#followed.get(journal);
       return one === read ? undefined : one;
     };
-    /** False if events are missing between those that were read and those that are followed. */
+    /**
+     * Resolves with false if events are missing between the last one that was read and the first
+     * one that is followed.
+     */
     const readOn = async (): Promise<boolean> => {
       for await (const event of store.readStream(journalStream(journal), {
         fromInclusive: read.toInclusive + 1,
@@ -152,7 +155,8 @@ export class KnownEntries {
   }
 
   async snapshot(accounts: readonly AccountId[]): Promise<KnownSnapshot> {
-    // The own postings know more of a journal than what was followed before it was added.
+    // This process's postings know more of its journal than the events that were followed before it
+    // was added.
     const journals = new Map<string, KnownJournal>([...this.#followed, ...this.#own]);
     const postedUpTo = new Map([...journals].map(([journal, known]) => [journal, known.postedUpTo]));
     const parts = new Map<AccountId, Map<string, KnownPart>>();

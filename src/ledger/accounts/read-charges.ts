@@ -27,9 +27,9 @@ export interface AsOf {
 }
 
 /**
- * The part of a posting that is needed: its `sums`; the `balance` of the account after it, and so
- * no earlier posting; the `entries` that it sums up; `nothing`; or the `end`: neither it nor any
- * earlier one.
+ * The part of a posting that is needed: its `sums`; the `balance` of the account after it, which
+ * makes earlier postings unnecessary; the `entries` that it sums up; or `nothing`. With `end`,
+ * neither it nor an earlier posting is needed.
  */
 export type Use = "sums" | "balance" | "entries" | "nothing" | "end";
 
@@ -52,9 +52,9 @@ export interface ChargesRequest {
   readonly journal?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Called with the postings of each account, the latest one first, then with what is not posted.
-   * Default: the sums if all entries are included, else the entries. What is not posted has no
-   * balance: its sums are used instead.
+   * Called with the postings of each account, the latest one first, then with the unposted entries.
+   * Default: the sums if all entries are included, else the entries. Unposted entries have no
+   * balance: their sums are used instead.
    */
   readonly useOf?: (summedUp: SummedUp, account: AccountId) => Use;
   readonly onSums?: (sums: Sums, account: AccountId, journal: string) => void;
@@ -70,8 +70,8 @@ export interface ChargesReading {
   /** The log can be read without gaps up to this position. */
   readonly end: number;
   /**
-   * Reads each charge of the accounts once, from a sum or from the journal's event, whatever is
-   * posted meanwhile. Each event of a journal is read at most once for all accounts.
+   * Reads each charge of the accounts once, from a sum or from the journal's event, even if entries
+   * are posted in the meantime. Each event of a journal is read at most once for all accounts.
    * @throws {EventStoreUnavailable}
    */
   read(consumer: ChargesConsumer): Promise<void>;
@@ -92,8 +92,8 @@ export interface ChargesSource {
 const maxConcurrentReads = 8;
 
 /**
- * Begins to read the charges of accounts. `streams`: those whose ends the position must include,
- * too.
+ * Begins to read the charges of accounts. `streams`: further streams whose ends the position must
+ * include.
  * @throws {EventStoreUnavailable}
  */
 export const beginCharges = async (
@@ -257,7 +257,7 @@ interface KnownRead {
   readonly isReached: boolean;
 }
 
-/** Adds what is known of an account's unposted entries. Its postings were read before. */
+/** Adds the known unposted entries of an account, whose postings were read before. */
 const addKnown = (
   { asOf = {}, useOf = sumsOrEntries, onSums }: ChargesRequest,
   { account, journal, known, isReached }: KnownRead,

@@ -43,7 +43,7 @@ export class UnpostedEntries extends UsageSum implements NumberList {
     this.digest = digest;
   }
 
-  /** The form is that of `UsagePosted`. */
+  /** The ranges in the form of `UsagePosted`. */
   get ranges(): number[] {
     const ranges = [this.fromInclusive];
     for (const distance of this.#lists.read(this)) ranges.push((ranges.at(-1) as number) + distance);
@@ -67,8 +67,8 @@ export interface KnownJournal {
   /** A log position at or after that of the last revision. */
   readonly position: number;
   /**
-   * The last `JournalPosted` up to `toInclusive` states it; -1 without one; undefined if it is not
-   * known.
+   * The revision in the last `JournalPosted` up to `toInclusive`; -1 without one; undefined if it
+   * is not known.
    */
   readonly postedUpTo: number | undefined;
   entriesOf(account: AccountId): KnownAccount;
@@ -76,13 +76,12 @@ export interface KnownJournal {
 
 /** One account's entries in a journal. */
 export interface KnownAccount {
-  /**
-   * The entries from this revision up to the last one that is known are those of `entries`, or are
-   * posted.
-   */
+  /** From this revision up to the last known one, `entries` has all entries that are not posted. */
   readonly fromInclusive: number;
   /** The entries in order. They grow. */
   readonly entries: readonly UnpostedEntries[];
-  /** The log position of the account's last posting, if what is posted is left out of `entries`. */
+  /**
+   * The log position of the account's last posting, if posted entries are left out of `entries`.
+   */
   readonly position?: number;
 }

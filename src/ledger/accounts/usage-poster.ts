@@ -76,7 +76,7 @@ export const createUsagePoster = ({
     return { state, revision: last.revision, position: last.position };
   };
 
-  // A handler of its own: its snapshots are only right for this journal.
+  // The poster has a separate handler, because its snapshots are only right for this journal.
   const handler = createCommandHandler({ store, clock, time, readSnapshot });
   const execute = (
     apiKey: string,

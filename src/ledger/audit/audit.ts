@@ -13,7 +13,7 @@ import { positionBefore } from "./log-period.ts";
 
 /** Selects entries of the audit. If no filter is given, the audit has the whole log. */
 export interface AuditRequest extends EventFilter {
-  /** Starts after this place, that of the last entry received. */
+  /** Starts after this place, which is that of the last received entry. */
   readonly after?: AuditPlace | undefined;
   readonly signal?: AbortSignal | undefined;
 }

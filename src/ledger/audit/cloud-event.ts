@@ -17,7 +17,8 @@ export interface UsageCloudEvent {
   /** The API key. */
   readonly subject: string;
   /**
-   * The time of the serving, also for what is voided later: it decides the month. ISO 8601, UTC.
+   * The time of the serving, also for a charge that is voided later, because it decides the month.
+   * ISO 8601, UTC.
    */
   readonly time: string;
   readonly datacontenttype: "application/json";
@@ -35,7 +36,7 @@ interface UsageCharge {
   readonly engine: string;
   readonly voice: string;
   readonly requestId: string;
-  /** Why it was voided, and when. Absent for servings. */
+  /** The reason and time of a void. Absent for servings. */
   readonly voided?: { readonly reason: VoidedServing["reason"]; readonly at: string };
 }
 

@@ -39,8 +39,8 @@ export interface EventCounts {
 }
 
 /**
- * Counts the entries of at most a day by minute. Reads the log from the last seal before it. Of one
- * key, only what its accounts name.
+ * Counts the entries of at most a day by minute. Reads the log from the last seal before that day.
+ * For one key, it reads only the events that the key's accounts name.
  * @throws {Invalid}
  * @throws {NotFound} for a key that was never issued
  * @throws {Unavailable} if too many counts are waiting, this one takes too long, or the event store

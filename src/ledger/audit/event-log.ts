@@ -18,7 +18,7 @@ export interface EventsRequest extends EventFilter {
   /** Starts after this place. Default: at `from`, or at the log's beginning. */
   readonly after?: AuditPlace | undefined;
   readonly limit: number;
-  /** How long to wait for an entry at the end of the log. */
+  /** The longest wait for an entry at the end of the log. */
   readonly waitMs?: number;
   readonly signal: AbortSignal;
 }
@@ -42,8 +42,8 @@ export interface EventsPage {
 export interface EventLog {
   /**
    * Reads at most about `maxScanned` events, so a page of rare entries may be empty before the end
-   * of the log. Of a key's entries it reads the key's streams and the events of journals that they
-   * name, unless it waits.
+   * of the log. For a key, it reads the key's streams and the events of journals that they name,
+   * unless it waits.
    * @throws {Invalid} for a bad time
    * @throws {NotFound} for a key that was never issued
    * @throws {Unavailable} if too many requests are waiting, or the event store cannot be read

@@ -11,8 +11,9 @@ import { readCorrections } from "../journal/clock-corrections.ts";
 const timeToleranceMs = 5 * 60_000;
 
 /**
- * A position that precedes every event that happened at the time or later: that of the last seal
- * well before it, found by bisection. Undefined: the log's beginning. Seals are an hour apart.
+ * Finds a position that precedes every event that happened at the time or later: the position of
+ * the last seal well before that time, found by bisection. Undefined means the log's beginning.
+ * Seals are an hour apart.
  * @throws {EventStoreUnavailable}
  */
 export const positionBefore = async (store: EventStore, given: number): Promise<number | undefined> => {

@@ -44,7 +44,7 @@ const maxClaimMs = 12 * 60_000;
 const renewMs = 4_000;
 /** A process whose claim was not renewed for this long is gone, or cannot reach the event store. */
 const idleMs = 10_000;
-/** How long a repeat waits for the request in progress. */
+/** The longest wait of a repeat for the request in progress. */
 const maxWaitMs = 30_000;
 const pollMs = { firstMs: 50, maxMs: 1_000 };
 

@@ -17,9 +17,9 @@ interface RecoverIdempotencyKeysOptions {
 }
 
 /**
- * A request with an Idempotency-Key is charged before the use of its key is recorded. Records what
- * a process that is gone did not: then a repeat is free. If the repeat came first and is charged,
- * the charge in this journal is voided. Idempotent.
+ * A request with an Idempotency-Key is charged before the use of its key is recorded. Records the
+ * uses that a process that is gone did not record, so that a repeat is free. If the repeat was
+ * charged first, the charge in this journal is voided. Idempotent.
  * @throws {Unavailable}
  * @throws {EventStoreUnavailable}
  */

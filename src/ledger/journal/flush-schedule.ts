@@ -7,16 +7,16 @@ const maxDelayMs = 5;
 /**
  * From this many servings in progress on, a flush takes half of them: the store writes one half
  * while this process completes the other; otherwise it would often wait for a flush of nearly all.
- * Fewer are not divided: each append has a cost of its own.
+ * Fewer servings are not divided, because each append has a cost.
  */
 const minDivided = { afterShortAppend: 32, afterLongAppend: 256 };
 
 /**
- * When the next flush starts, and how many servings it takes. Servings in progress are those that
- * wait and those just completed, whose clients send their next requests now.
+ * Decides when the next flush starts, and how many servings it takes. Servings in progress are
+ * those that wait and those just completed, whose clients now send their next requests.
  *
  * After a long append the flush waits for these requests. If it started at once, they would wait
- * for two appends: that of the flush before them and their own.
+ * for two appends: one of the flush before them and one of their own.
  */
 export class FlushSchedule {
   readonly #time: Time;

@@ -31,8 +31,8 @@ const delayMs = { firstMs: 10, maxMs: 500 };
 /**
  * Appends after the revision (-1: none). Repeats with the same ids and the same expectation until
  * the store knows the outcome.
- * @throws permanent errors of the store: nothing is stored; the signal's reason: the outcome may be
- * unknown
+ * @throws permanent errors of the store, if nothing is stored
+ * @throws the signal's reason, after which the outcome may be unknown
  */
 export const appendToJournal = async (
   stream: string,

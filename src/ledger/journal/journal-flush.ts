@@ -27,7 +27,7 @@ export interface Flush {
   readonly isClosing: boolean;
 }
 
-/** A durable event. The log's position is that of its flush, at or after the event. */
+/** A durable event. Its `position` is that of its flush, at or after the event. */
 export type FlushedEvent = JournalEvent & {
   readonly revision: number;
   readonly position: number;
@@ -49,7 +49,10 @@ type CreateEvent = (chained: Chained) => JournalEvent;
 
 /** Bounds the types, metadata, links and member names of all events of a flush. */
 const envelopeBytes = 1_500;
-/** Voids and ends of streams are rare; a quarter each leaves servings half of a flush at least. */
+/**
+ * Voids and ends of streams are rare. A quarter for each leaves at least half of a flush for
+ * servings.
+ */
 const backgroundShare = 1 / 4;
 
 interface FlushLimits {
@@ -153,7 +156,9 @@ export const voidOf = (
   servedAt: string,
 ): VoidedServing => ({ apiKey, characters, engine, hash, reason: "unanswered", requestId, servedAt, voice });
 
-/** The voids and ends of streams of a flush that is not in the journal, and those that wait. */
+/**
+ * Takes the voids and ends of streams of a flush that is not in the journal, and those that wait.
+ */
 export const takeLostEntries = (
   flush: Flush | undefined,
   waiting: WaitingEntries,

@@ -46,8 +46,8 @@ export const createJournalRegistry = (
 };
 
 /**
- * The registry's events, the last one first. Malformed ones, and those of other programs, are left
- * out.
+ * Yields the registry's events, the last one first, without malformed ones and those of other
+ * programs.
  */
 export async function* readRegistryBackwards(
   store: EventStore,
@@ -100,7 +100,7 @@ export const listOpenJournals = async (
 };
 
 /**
- * The journals that were open at the last event for which `isEarlier` is true, or were opened
+ * Lists the journals that were open at the last event for which `isEarlier` is true, or were opened
  * later. Events after the position `upTo` are ignored.
  * @throws {EventStoreUnavailable}
  */
@@ -127,9 +127,9 @@ interface LedgerEndOptions {
 }
 
 /**
- * The position of the last event of the registry, the open journals and further streams; -1 without
- * any. All events up to it are readable: what is read as of this position has no gaps, whatever is
- * appended in the meantime.
+ * Reads the position of the last event of the registry, the open journals and further streams; -1
+ * without any. All events up to it are readable, so a read up to this position has no gaps, even if
+ * events are appended in the meantime.
  * @throws {EventStoreUnavailable}
  */
 export const readLedgerEnd = async (

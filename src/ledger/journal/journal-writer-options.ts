@@ -12,11 +12,11 @@ export interface JournalWriterOptions {
   readonly time?: Time;
   /** Ends all repetitions, because the process ends. `close` then rejects. Default: never. */
   readonly signal?: AbortSignal;
-  /** How long a serving may wait to become durable. Default 5,000. */
+  /** The time that a serving may wait to become durable. Default 5,000. */
   readonly deadlineMs?: number;
-  /** How many processes of this machine write to the store. Default 1. */
+  /** The number of processes of this machine that write to the store. Default 1. */
   readonly processes?: number;
-  /** How many servings may wait. Default 10,000. */
+  /** The number of servings that may wait. Default 10,000. */
   readonly maxPending?: number;
   /** The size of one append, approximately. Default 60,000. */
   readonly maxFlushBytes?: number;
@@ -28,8 +28,8 @@ export interface JournalWriterOptions {
    */
   readonly onVoided?: (voided: VoidedServing) => void;
   /**
-   * Called with a serving that has an Idempotency-Key and became durable after its deadline:
-   * release the key, then void it.
+   * Called with a serving that has an Idempotency-Key and became durable after its deadline. It
+   * must release the key, then void the serving.
    */
   readonly onExpired?: (serving: Serving, at: string) => void;
   /**

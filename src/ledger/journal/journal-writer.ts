@@ -71,8 +71,8 @@ export class JournalWriter {
   };
 
   /**
-   * The clock was corrected: continue in another journal. Call `month` before, which reads the
-   * clock.
+   * True if the clock was corrected, after which another journal must be used. Call `month` before,
+   * which reads the clock.
    */
   get isAheadOfClock(): boolean {
     return this.#chain.isAheadOfClock;
@@ -276,7 +276,7 @@ export class JournalWriter {
     this.#settle(flush.servings, error as Error, "");
   }
 
-  /** The store has refused the flush: nothing of it is stored. */
+  /** Continues after the store has refused a flush, of which nothing is stored. */
   #continueWithout(flush: Flush): void {
     const { time, onVoided } = this.#options;
     this.#waiting.refused.refuse(flush, { time, repeat: () => this.#scheduleTurnEnd() });

@@ -155,12 +155,12 @@ export class PendingItems<T> {
     return this.#waiting.length;
   }
 
-  /** How many items were ever added. */
+  /** The number of items that were ever added. */
   get added(): number {
     return this.#added;
   }
 
-  /** How many items were ever taken. */
+  /** The number of items that were ever taken. */
   get taken(): number {
     return this.#added - this.#waiting.length;
   }

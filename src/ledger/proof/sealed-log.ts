@@ -13,8 +13,8 @@ import { readLog } from "../../eventstore/follow-events.ts";
 import { journalsSince } from "../journal/journal-registry.ts";
 
 /**
- * The events of the sealed streams after a position, up to the current end of the log, in order;
- * with `journals` also those of the journals.
+ * The events of the sealed streams after a position, up to the current end of the log, in order.
+ * With `journals`, the events of journals are included.
  * @throws {EventStoreUnavailable}
  * @throws the signal's reason
  */

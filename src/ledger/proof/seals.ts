@@ -59,10 +59,10 @@ export class BadSeal extends Error {
 }
 
 interface SealsOptions {
-  /** Events as stored: malformed ones are sealed too. */
+  /** The store without replacements, because malformed events are sealed too. */
   readonly store: EventStore;
   readonly signer: NoteSigner;
-  /** The keys that earlier seals may be signed with, that of `signer` included. */
+  /** The keys with which earlier seals may be signed, including that of `signer`. */
   readonly keys: readonly NoteVerifier[];
   readonly clock: () => EpochMs;
   /**

@@ -10,7 +10,8 @@ import type { CommandHandler } from "../../eventstore/command-handler.ts";
 
 /**
  * Counts a key's usage of the month against a quota that its plan has received since. Call it
- * before the plan is changed, and again afterwards for what was spent in between. Idempotent.
+ * before the plan is changed, and again afterwards for characters that were spent in between.
+ * Idempotent.
  * @throws {Unavailable}
  */
 type CarryOverUsage = (apiKey: string, month: string) => Promise<void>;

@@ -24,7 +24,7 @@ export class Tally {
   reservedTotal = nothingReserved;
   /** The total of the journal's last event in the quota stream; undefined if it has none. */
   stated: number | undefined = undefined;
-  /** How often its reservation was returned because it was idle. */
+  /** The number of times that its reservation was returned because it was idle. */
   idleReturns = 0;
   /** Present while characters are reserved, wanted or to be returned. */
   reservation: KeyReservation | undefined = undefined;
@@ -48,9 +48,9 @@ const idleFactor = 4;
 const maxIdleReturns = 8;
 
 /**
- * One journal's reservation of one key and month. At most one command of it runs at a time. What
- * may be spent is lowered before a return is appended, and raised only after a reservation is
- * durable.
+ * One journal's reservation of one key and month. At most one command of it runs at a time. The
+ * characters that may be spent are lowered before a return is appended, and raised only after a
+ * reservation is durable.
  */
 export class KeyReservation {
   readonly apiKey: string;
@@ -121,7 +121,7 @@ export class KeyReservation {
     this.#holdEnds = Promise.withResolvers();
   }
 
-  /** The journal ends: what is recorded later is in the next one. */
+  /** Drops the holds, because the journal ends: their servings are recorded in the next one. */
   dropHolds(): void {
     this.#tally.spent -= this.#tally.held;
     this.#tally.held = 0;
@@ -133,7 +133,7 @@ export class KeyReservation {
     this.#recalled.changed();
   }
 
-  /** Returns what is unspent. Resolves when it is done, or has failed. */
+  /** Returns unspent characters. Resolves when that is done, or has failed. */
   async returnUnspent(): Promise<void> {
     this.#isReturnDue = true;
     this.changed();
@@ -141,7 +141,7 @@ export class KeyReservation {
     await this.#running;
   }
 
-  /** Rejects the waiting requests and returns what is unspent. */
+  /** Rejects the waiting requests and returns unspent characters. */
   async close(error: Error): Promise<void> {
     this.#waiting.rejectAll(error);
     await this.returnUnspent();
@@ -157,10 +157,10 @@ export class KeyReservation {
   }
 
   /**
-   * Called regularly. Returns what is reserved after `maxIdleChecks` calls without spending. Each
+   * Called regularly. Returns the reservation after `maxIdleChecks` calls without spending. Each
    * return makes the next one later, unless `isReturnedSoon`: a key that is used now and then must
-   * not cost two appends each time. True if nothing is reserved, wanted or to be stated: the
-   * reservation can be forgotten.
+   * not cost two appends each time. Returns true if nothing is reserved, requested or still to be
+   * stated: the reservation can then be forgotten.
    */
   checkIdle(maxIdleChecks: number, isReturnedSoon: boolean): boolean {
     if (this.#isRunning) return false;

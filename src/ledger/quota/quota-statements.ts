@@ -63,7 +63,10 @@ export class QuotaStatements {
     return this.#position;
   }
 
-  /** Appends what is decided, and keeps track of what the stream may say of the journal then. */
+  /**
+   * Appends the decided events, and keeps track of the totals that the stream may then have for the
+   * journal.
+   */
   async execute(decide: (state: Quota, own: OwnShare) => QuotaEvent[]): Promise<Outcome<Quota, QuotaEvent>> {
     const { journal, handler, now } = this.#context;
     const expected = [this.#totals.stated, ...this.#unresolved.keys()];

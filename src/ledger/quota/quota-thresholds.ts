@@ -40,7 +40,7 @@ export interface QuotaThresholdsOptions {
    * @throws {Unavailable}
    */
   readonly quotaOf: (apiKey: string) => number | null | undefined;
-  /** Called with all thresholds of the key and month, also with those that were known before. */
+  /** Called with all thresholds of the key and month, including those that were known before. */
   readonly onCrossed: (crossed: CrossedThresholds) => Promise<void>;
   readonly clock: () => EpochMs;
   readonly time: Time;
@@ -168,7 +168,8 @@ export class QuotaThresholds {
   }
 
   /**
-   * Records what was crossed before the call. Failures are reported, and repeated by the next call.
+   * Records thresholds that were crossed before the call. Failures are reported, and the next call
+   * tries again.
    */
   check(): Promise<void> {
     this.#next ??= this.#running.then(() => {

@@ -36,8 +36,8 @@ interface ReservationsOptions {
   /** The time that other journals have to return recalled characters. Default 2,000. */
   readonly recallTimeoutMs?: number;
   /**
-   * How long a reservation may be unused before its first return in a month; longer before later
-   * ones. Default 60,000.
+   * The time that a reservation may be unused before its first return in a month. It is longer
+   * before later returns. Default 60,000.
    */
   readonly idleMs?: number;
 }
@@ -49,7 +49,7 @@ export interface Hold {
    * and `trySpend` decides.
    */
   take(reservations: Reservations, month: string, characters: number): boolean;
-  /** Returns them. Has no effect after `take`. */
+  /** Returns the held characters. Has no effect after `take`. */
   release(): void;
 }
 
@@ -58,8 +58,8 @@ export class ReservationsClosed extends Unavailable {}
 
 const checksPerIdleTime = 6;
 /**
- * Above this number, idle reservations are returned after the idle time, whatever they cost later:
- * it bounds the memory.
+ * Above this number, all idle reservations are returned after the idle time, even if they will soon
+ * be needed again. This bounds the memory.
  */
 const maxHeldForLong = 100_000;
 const returnsAtOnce = 256;
@@ -101,8 +101,8 @@ export class Reservations {
   }
 
   /**
-   * Spends characters of a key's month if this journal holds them. False: call `reserve`, then try
-   * again. With `quota` null (no quota) it only counts them.
+   * Spends characters of a key's month if this journal holds them. If it returns false, call
+   * `reserve`, then try again. With `quota` null (no quota) it only counts them.
    */
   trySpend(keyNumber: number, month: string, characters: number, quota: number | null): boolean {
     if (quota === null) this.#tallies.spend(keyNumber, month, characters);
@@ -117,7 +117,8 @@ export class Reservations {
   }
 
   /**
-   * Holds characters if this journal has reserved them. Undefined: call `reserve`, then try again.
+   * Holds characters if this journal has reserved them. If it returns undefined, call `reserve`,
+   * then try again.
    */
   hold(apiKey: string, month: string, characters: number, quota: number): Hold | undefined {
     const keyNumber = keyNumberOf(apiKey);
@@ -125,7 +126,7 @@ export class Reservations {
     const tally = this.#tallies.findOrAdd(keyNumber, month);
     tally.held += characters;
     let isOpen = true;
-    /** False if the characters were spent or returned already. */
+    /** Returns false if the characters were already spent or returned. */
     const end = (): boolean => {
       if (!isOpen || this.#ended) return false;
       isOpen = false;

@@ -38,7 +38,7 @@ export const settleVoids = async (
     const execute = (decide: (quota: Quota) => QuotaEvent[]) =>
       handler.execute(quotaDecider, stream, decide, { actor: "system" });
     const share = (await execute(() => [])).state.shares.get(journal);
-    // If there is no share, the total is negative, or the key had no quota.
+    // Without a share, the total is negative, or the key had no quota.
     if (share ? share.status === "settled" : !voided.isOfOtherJournal) return;
     const total = await postedBy({ store }, journal, voided.apiKey, voided.month);
     await execute((quota) => settleReservations(quota, [{ journal, total }], isoClock(clock)()));
@@ -48,7 +48,7 @@ export const settleVoids = async (
 interface VoidedKey {
   readonly apiKey: string;
   readonly month: string;
-  /** One of the voids is of another journal's serving. */
+  /** True if one of the voids is of another journal's serving. */
   readonly isOfOtherJournal: boolean;
 }
 

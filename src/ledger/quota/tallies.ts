@@ -56,7 +56,7 @@ export class Tallies {
     if (past?.size === 0) this.#past.delete(month);
   }
 
-  /** False if the key's tally of a past month is forgotten. */
+  /** Returns false if the key's tally of a past month is forgotten. */
   isKept(keyNumber: number, month: string): boolean {
     return month >= this.#month || this.find(keyNumber, month) !== undefined;
   }

@@ -8,7 +8,7 @@ export interface ChargesRequest {
   readonly fromInclusive: number;
   /** Selects only charges of servings before this time. */
   readonly toExclusive: number;
-  /** Only what was recorded up to this time. */
+  /** Only entries that were recorded up to this time count. */
   readonly asOf: number;
   /**
    * True: the charges of a posting and a day may be one sum, at the day's midnight, if the whole

@@ -10,12 +10,12 @@ import { readLedgerEnd } from "../journal/journal-registry.ts";
 interface CountedUsage {
   readonly totals: UsageTotals;
   readonly asOfPosition: number;
-  /** False while the view reads what was recorded before the request. */
+  /** False while the view has not read all events before the request. */
   readonly isComplete: boolean;
 }
 
 /**
- * Waits for what any instance recorded before, for two seconds at most.
+ * Waits for the events that any instance recorded before the call, for two seconds at most.
  * @throws {Unavailable}
  */
 export type ReadCountedUsage = () => Promise<CountedUsage>;
@@ -25,7 +25,7 @@ const idleMs = 10 * 60_000;
 
 interface CountedUsageOptions {
   readonly store: EventStore;
-  /** Starts to read the log into `usageTotals`; the runner repeats what fails. */
+  /** Starts to read the log into `usageTotals`. The runner repeats reads that fail. */
   readonly startRunner: () => Pick<
     ProjectionRunner,
     "lastKnownView" | "waitForPosition" | "status" | "close"

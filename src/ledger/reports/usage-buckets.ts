@@ -25,7 +25,7 @@ interface UsageKey {
 }
 
 export interface UsageBucketsRequest {
-  /** Selects only this key's usage. Default: that of all keys. */
+  /** Selects only this key's usage. Default: all keys. */
   readonly apiKey?: string | undefined;
   /** Unix seconds. Default of `toExclusive`: the end of the bucket of `asOf`. */
   readonly fromInclusive: number;
@@ -68,8 +68,8 @@ export interface UsageRow {
 }
 
 /**
- * Usage in intervals of time, to the character that of the usage reports. The first bucket begins
- * at `fromInclusive`, all others at whole days, hours or minutes (UTC).
+ * Reports usage in intervals of time, with exactly the sums of the usage reports. The first bucket
+ * begins at `fromInclusive`, all others at whole days, hours or minutes (UTC).
  * @throws {Invalid} for a bad range or page
  * @throws {Unavailable}
  */
@@ -217,7 +217,7 @@ const sumCharges = async (
   return sums;
 };
 
-/** Sorts rows by their groups, and leaves out those whose servings were all voided. */
+/** Sorts rows by their groups, and leaves out rows whose servings were all voided. */
 const rowsOf = (rows: Rows = new Map()): UsageRow[] =>
   [...rows]
     .filter(([, { requests, characters }]) => requests !== 0 || characters !== 0)
@@ -227,8 +227,8 @@ const rowsOf = (rows: Rows = new Map()): UsageRow[] =>
 const pageToken = z.tuple([z.int().min(0), z.int().min(1), z.int().min(0)]);
 
 /**
- * The range of the pages that follow. It grants nothing: the caller's keys are those of the
- * request.
+ * The range of the pages that follow. It grants nothing: the request alone decides whose keys are
+ * shown.
  */
 const encodePage = (range: z.input<typeof pageToken>): string =>
   Buffer.from(JSON.stringify(range)).toString("base64url");

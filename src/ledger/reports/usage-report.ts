@@ -35,7 +35,7 @@ export interface UsageReportRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Charged requests and characters. `voided` has what was not charged after all. */
+/** Charged requests and characters. `voided` has the charges that were taken back. */
 export interface UsageReport extends UsageCount {
   readonly apiKey: string;
   readonly month: string;
@@ -96,8 +96,8 @@ export interface UsageReportParts {
   readonly accounts: Pick<UsageReader, "beginUsage">;
   readonly clock?: () => EpochMs;
   /**
-   * False if the clock may differ from the event store's by more than 60 s: finality then rests on
-   * the store's times.
+   * False if the clock may differ from the event store's by more than 60 s: `finalUntil` then
+   * depends on the store's times alone.
    */
   readonly isClockRight?: () => boolean;
 }

@@ -20,7 +20,7 @@ interface RecentChargesOptions {
   readonly store: EventStore;
   readonly clock: () => EpochMs;
   readonly time?: Time;
-  /** Called with the events that are followed: those of journals and of the registry. */
+  /** Called with the followed events of journals and of the registry. */
   readonly onBatch?: (events: readonly RecordedEvent[]) => void;
   /** Called with the durable events of other processes, from the first journal's opening on. */
   readonly onFollowed?: (events: readonly JournalEvent[]) => void;
@@ -36,7 +36,7 @@ type OwnEvent = JournalEvent & Pick<FlushedEvent, "keyNumbers">;
 const freePartMs = 10 * 60_000;
 /** Usually the other journals' events are followed within milliseconds. */
 const maxCatchUpMs = 5_000;
-/** Callers that come during a read wait for the next one, which must have time too. */
+/** Callers that arrive during a read wait for the next one, which must also end in time. */
 const maxEndReadMs = 2_000;
 /** Bounds the start of a process after ten busy minutes. */
 const maxServingsRead = 500_000;
@@ -210,7 +210,10 @@ const probeBytes = 2;
 
 const countedBytes = ({ bytes }: { readonly bytes: number }): number => (bytes <= probeBytes ? 0 : bytes);
 
-/** The bytes that a charge pays for and that were not sent with it; none after a whole response. */
+/**
+ * Counts the bytes that a charge pays for but that were not sent with it; 0 after a complete
+ * response.
+ */
 const unsentOf = ({ part }: Pick<ServingDetails, "part"> = {}): number =>
   part ? part.size - countedBytes(part) : 0;
 

@@ -5,8 +5,8 @@ import type { Reservations } from "../quota/reservations.ts";
 
 /**
  * One life of this process in the ledger, from the opening of a journal to its end. It holds
- * everything that belongs to that journal; nothing of it is used for the next one. A process that
- * continues after its journal was closed starts its next session.
+ * everything that belongs to that journal, and nothing of it is used for the next journal. A
+ * process that continues after its journal was closed starts its next session.
  */
 export interface Session {
   readonly writer: JournalWriter;
@@ -106,15 +106,15 @@ export class Sessions {
   }
 
   /**
-   * Closes, posts and retires the journal in the background, with what is pending. The next request
-   * opens a new one.
+   * Records pending entries, and closes, posts and retires the journal, in the background. The next
+   * request opens a new one.
    */
   renew(session: Session): void {
     this.#end(session, (ended) => closeInOrder(ended, "idle"));
   }
 
   /**
-   * Closes the current one: records what is pending, returns reserved characters, posts, and
+   * Closes the current session: records pending entries, returns reserved characters, posts, and
    * retires the journal. Resolves when no journal is being closed any more.
    */
   async close(reason: "shutdown" | "idle"): Promise<void> {
@@ -134,12 +134,12 @@ export class Sessions {
 
   /**
    * The order of closing: each step states something final about the one before.
-   * 1. The journal is closed. In `closeInOrder`, what is pending is appended first, then unspent
-   *    characters are returned; in `takeOver`, nothing can be appended any more.
+   * 1. The journal is closed. In `closeInOrder`, pending entries are appended first, then unspent
+   *    characters are returned. In `takeOver`, nothing can be appended any more.
    * 2. The charges of the closed journal are posted to the usage accounts.
    * 3. Voids that the quota streams do not know are settled.
    * 4. The journal leaves the list of open ones. If the process ends earlier, or a step fails, a
-   *    sweep of another process, or a later one of this, recovers the journal.
+   *    later sweep of this or another process recovers the journal.
    */
   async #endWith(session: Session, close: Close): Promise<void> {
     const { writer, reservations, postings } = session;
@@ -168,7 +168,8 @@ const closeInOrder = async (
   { writer, reservations }: Session,
   reason: "shutdown" | "idle",
 ): Promise<void> => {
-  // A flush may add voids of servings that came too late. The returned totals exclude them.
+  // A flush may add voids of servings that became durable too late. The returned totals exclude
+  // them.
   while (writer.pending > 0) await writer.flushed();
   await reservations.close();
   await writer.close(reason);

@@ -6,7 +6,7 @@ export type Accent = "us" | "gb";
 
 /** The pronunciation of a word depends on this besides its letters. */
 export interface Place {
-  /** Its part of speech; undefined for any. */
+  /** Its part of speech; undefined if it is not known. */
   readonly tag?: string | undefined;
   /** True if the next word begins with a vowel; undefined if a pause follows. */
   readonly beforeVowel?: boolean | undefined;
@@ -17,9 +17,12 @@ export interface Place {
 export interface Lexicon {
   /** The phonemes of a word, of a sign that has a name, or of an inflected form. */
   find(word: string, place: Place): string | undefined;
-  /** Words that are separated by blanks or hyphens, such as those of a number. */
+  /**
+   * Returns the phonemes of words that are separated by blanks or hyphens, such as those of a
+   * number.
+   */
   say(words: string): string;
-  /** A stem with this ending: `s`, `ed` or `ing`. */
+  /** Returns the phonemes of a stem with this ending: `s`, `ed` or `ing`. */
   inflect(stem: string, ending: Ending): string | undefined;
 }
 
@@ -93,7 +96,9 @@ export const createLexicon = (gold: JsonIndex, silver: JsonIndex, accent: Accent
     return possessive === undefined ? inflected(word, place, stress) : read(possessive, place, stress);
   };
 
-  /** A word that only begins with a capital letter, or is written in capitals, and is no name. */
+  /**
+   * True for a word that begins with a capital letter, or is written in capitals, but is no name.
+   */
   const isOrdinaryInCapitals = (word: string, { tag }: Place): boolean => {
     const lower = word.toLowerCase();
     const isWord = word.length > 1 && /^\p{L}+$/u.test(word.replaceAll("'", "")) && word !== lower;

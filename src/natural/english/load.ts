@@ -48,7 +48,7 @@ interface UnknownWordSymbols {
 }
 
 /**
- * The network returns several symbols per letter: equal neighbours count once, and 0 is no symbol.
+ * The network returns several symbols per letter. Equal neighbours count once, and 0 is no symbol.
  */
 const createSpellUnknown = (session: OnnxSession, symbols: UnknownWordSymbols): SpellUnknown => {
   const numbers = new Map(symbols.in.map((letter, at) => [letter, BigInt(at + 1)]));

@@ -52,7 +52,7 @@ export const createEnglishReader = (data: EnglishData): FrontEnd => {
   };
 };
 
-/** The sentences of a text, none of which ends within words that have phonemes. */
+/** Splits a text into sentences, none of which ends within words that have phonemes. */
 const sentencesAround = (given: readonly Given[], text: string): readonly string[] => {
   const sentences: string[] = [];
   let [joined, end] = ["", 0];
@@ -143,7 +143,8 @@ const letter = "[\\p{L}\\p{Nl}\\p{No}]";
 const capital = "[A-ZÀ-ÖØ-Þ]";
 const small = "[a-zß-öø-ÿ]";
 /**
- * Letters up to a capital one, numbers, and signs, of which those without a sound form one part.
+ * A part is a number, a run of letters up to the next capital, or a sign. Signs that are not spoken
+ * form one part.
  */
 const part = new RegExp(
   [

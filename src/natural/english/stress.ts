@@ -6,7 +6,7 @@ const vowels: ReadonlySet<string> = new Set("AIOQWYaiuæɑɒɔəɛɜɪʊʌᵻ");
 const consonants: ReadonlySet<string> = new Set("bdfhjklmnpstvwzðŋɡɹɾʃʒʤʧθ");
 const long: ReadonlySet<string> = new Set("AIOQWYʤʧ");
 
-/** The length of a word, in short sounds; stresses count too. */
+/** Measures the length of a word, in short sounds. Stresses count too. */
 export const weightOf = (phonemes: string): number =>
   Array.from(phonemes).reduce((sum, phoneme) => sum + (long.has(phoneme) ? 2 : 1), 0);
 
@@ -38,7 +38,7 @@ const beforeVowel = (phonemes: string, mark: string): string => {
 
 const pauses: ReadonlySet<string> = new Set(";:,.!?—…");
 
-/** The kind of sound that a word begins with; undefined if it is not heard. */
+/** Returns the kind of sound with which a word begins; undefined if the word is not heard. */
 export const startOf = (phonemes: string): "vowel" | "consonant" | "pause" | undefined => {
   for (const phoneme of phonemes) {
     if (vowels.has(phoneme)) return "vowel";

@@ -11,8 +11,9 @@ export interface Token {
 export type TokenizerExceptions = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Divides a text as spaCy does, with whose tokens the tagger was trained: signs are taken from both
- * ends of what blanks separate, as long as the rest is no exception; then inner signs divide it.
+ * Divides a text as spaCy does, with whose tokens the tagger was trained. Signs are removed from
+ * both ends of each run between blanks, as long as the rest is no exception. Then inner signs
+ * divide it.
  */
 export const tokensOf = (text: string, exceptions: TokenizerExceptions): Token[] =>
   Array.from(text.matchAll(chunks)).flatMap(({ 0: chunk, index }) => {

@@ -27,8 +27,8 @@ export interface WordReaders {
 }
 
 /**
- * Reads what no blank divides: the longest ending that is known, then what is before it, and so on.
- * A word with an unknown part is unknown as a whole.
+ * Reads a run without blanks from its end: the longest known ending, then the longest one before
+ * it, and so on. A word with an unknown part is unknown as a whole.
  */
 export const readWord = async (word: readonly Part[], following: Following, readers: WordReaders) => {
   const spans: Span[] = [];
@@ -87,7 +87,7 @@ const longestKnown = (
   return undefined;
 };
 
-/** The tag of the largest part, in which capital letters count twice. */
+/** Returns the tag of the largest part. Capital letters count twice. */
 const tagOf = (parts: readonly Part[]): string => {
   const sizeOf = ({ text }: Part): number => text.length + (text.match(/\p{Lu}/gu)?.length ?? 0);
   return parts.reduce((one, other) => (sizeOf(other) > sizeOf(one) ? other : one)).tag;

@@ -41,8 +41,8 @@ export const hibariCode = "hibari 1";
 const seed = 1;
 
 /**
- * The model's sounds begin before its durations say so: by 73 ms in the median at normal speed, 51
- * ms at twice and 136 ms at half of it (measured by aligning its speech with that of another
+ * The model's sounds begin earlier than its durations say: by 73 ms in the median at normal speed,
+ * 51 ms at twice and 136 ms at half of it (measured by aligning its speech with that of another
  * engine).
  */
 const lateSamples = (speed: number): number => Math.round(600 + 1200 / speed);

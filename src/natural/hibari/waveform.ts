@@ -190,7 +190,7 @@ const harmonics = (turns: number, count: number): number => {
   return quotient - 0.5;
 };
 
-/** Linear interpolation; the first and the last value go on. */
+/** Interpolates linearly. The first and the last value continue at the ends. */
 const between = (values: Float32Array, position: number): number => {
   const before = Math.floor(position);
   const part = position - before;

@@ -23,7 +23,7 @@ interface KokoroManner {
 }
 
 export interface KokoroModel {
-  /** `ids`: those of symbols, without the pause at both ends. */
+  /** `ids`: the ids of the symbols, without the pause at both ends. */
   run(ids: readonly number[], manner: KokoroManner): Promise<KokoroOutputs>;
   close(): Promise<void>;
 }

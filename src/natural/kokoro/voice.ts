@@ -52,7 +52,7 @@ export const createKokoro = ({ model, vocabulary }: KokoroOptions) =>
     yield* speakSentences(await frontEnd.read(text, pronounced), { vocabulary, run, onEvent });
   };
 
-/** -1 dB: the highest peak. */
+/** The highest peak is -1 dB. */
 const maxPeak = 0.89;
 /** Above it samples are compressed. */
 const knee = 0.6;

@@ -6,9 +6,9 @@ const deviation = Math.sqrt((4 * (256 * 256 - 1)) / 12);
 const mean = 4 * 127.5;
 
 /**
- * White noise with mean 0 and variance 1, the same for the same seed. A value is the sum of the
- * four bytes of a random number, so it has nearly a normal distribution. Numbers: sfc32 of Chris
- * Doty-Humphrey.
+ * Creates white noise with mean 0 and variance 1, which is the same for the same seed. A value is
+ * the sum of the four bytes of a random number, so it has nearly a normal distribution. Numbers:
+ * sfc32 of Chris Doty-Humphrey.
  */
 export const createNoise = (seed: number): Noise => {
   let a = seed | 0;

@@ -23,7 +23,7 @@ interface OnnxFiles {
    */
   readonly wasm: Uint8Array<ArrayBuffer>;
   readonly model: Uint8Array<ArrayBuffer>;
-  /** A value within the model that is to be an output, too. */
+  /** A value within the model that becomes an output, too. */
   readonly innerOutput?: string;
   /** A value within the model that is multiplied by one number, which is another input. */
   readonly scaled?: Scaling;
@@ -79,7 +79,7 @@ const withGraphFields = (model: Uint8Array, fields: readonly Uint8Array[]): Uint
 
 const outputField = (name: string): Uint8Array => field(12, field(1, encode(name)));
 
-/** An input of one number, and a node that multiplies by it what is renamed in the model. */
+/** Adds an input of one number, and a node that multiplies the renamed value by it. */
 const scalingFields = ({ value, input }: Scaling): readonly Uint8Array[] => {
   const shape = field(1, oneElement);
   const type = field(1, floats, field(2, shape));

@@ -18,7 +18,7 @@ type Token =
   | { readonly kind: "word"; readonly letters: string; readonly isPart: boolean }
   /**
    * `digits`: the digits without leading zeros; undefined for digits of other scripts. `suffix`:
-   * letters after them (`1990s`, `5kg`).
+   * true if letters follow them (`1990s`, `5kg`).
    */
   | {
       readonly kind: "number";

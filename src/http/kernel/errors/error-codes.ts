@@ -15,7 +15,7 @@ import { noStore } from "../../caching/cache-control.ts";
 import { rateLimits, retryAfter, unsatisfiedRange, upgrade, wwwAuthenticate } from "../headers.ts";
 import type { ErrorResponse } from "./error-response.ts";
 
-/** An error as it is sent: nothing else about it may leave the service. */
+/** An error as it is sent. Nothing else about the error may leave the service. */
 export interface PresentedError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -76,7 +76,7 @@ export class HeadersTooLarge extends HttpError {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** How an error is sent, and how the OpenAPI document describes it. */
+/** Describes how an error is sent, and how the OpenAPI document shows it. */
 export interface ErrorType<E extends Error = Error> {
   /** It is absent for 500, which any other error becomes. */
   readonly type?: abstract new (
@@ -93,7 +93,10 @@ export interface ErrorType<E extends Error = Error> {
   readonly example: E;
   /** Replaces these members in the document of the admin API. */
   readonly admin?: Required<Pick<ErrorType, "name" | "description" | "example">>;
-  /** When it occurs: only before the caller is authenticated, only after (default), or either. */
+  /**
+   * `before`: the error occurs only before the caller is authenticated; `either`: before and after.
+   * Default: only after.
+   */
   readonly authentication?: "before" | "either";
 }
 

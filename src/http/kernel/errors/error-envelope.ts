@@ -9,7 +9,7 @@ interface EnvelopedError {
   readonly body: object;
 }
 
-/** How an API of the service writes its errors. */
+/** Writes the errors of one of the service's APIs. */
 export interface ErrorEnvelope {
   /** The first part of the names of its responses in the OpenAPI document. */
   readonly name: string;

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { nodeHttp } from "../../../node-http.ts";
 import { type PresentedError, presentError } from "./error-codes.ts";
 
-/** How long the client may take to read the response and close the connection. */
+/** The time that the client may take to read the response and close the connection. */
 const lingerMs = 5_000;
 
 /**

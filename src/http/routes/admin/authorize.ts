@@ -26,7 +26,7 @@ interface AdminAccess {
  * Authenticates operators and auditors by their tokens. Operators may do all that auditors may.
  * @throws {NotFound} if the request has no token
  * @throws {Unauthorized}
- * @throws {RateLimited} for one more wrong token after too many
+ * @throws {RateLimited} for a wrong token of a client that has presented too many
  * @throws {Forbidden} for an auditor where an operator is required
  */
 export const authorizeAdmin = (

@@ -71,8 +71,8 @@ interface Page<T> {
 }
 
 /**
- * One page of the included entries of a list. The list's order must be stable: new entries are
- * added at the end, and none is removed. Entries may cease to be included between two pages.
+ * Returns one page of the included entries of a list. The list's order must be stable: new entries
+ * are added at the end, and none is removed. Entries may cease to be included between two pages.
  * @throws {Invalid} for an `after` that is not in the list
  */
 export const pageOf = <T>(

@@ -86,7 +86,7 @@ const providerStatus = namedSchema("ProviderStatus", {
   providers: z.array(providerActivity).meta({ description: "Since the start; those that were used." }),
 }) satisfies z.ZodType<ProviderStatus>;
 
-/** `/admin/status` and `/admin/providers`: what the instance that responds knows of itself. */
+/** `/admin/status` and `/admin/providers`: the state of the instance that responds. */
 export const statusOperations = ({
   showStatus,
   showProviders,

@@ -39,7 +39,7 @@ interface RootOptions {
 
 const noVoices: readonly GalleryVoice[] = [];
 
-/** None while the catalog cannot be read: then the page has a field for a name. */
+/** Lists no voices while the catalog cannot be read: the page then has a field for a name. */
 const voicesOf = async (gallery: Pick<Gallery, "voices"> | undefined): Promise<readonly GalleryVoice[]> => {
   try {
     return (await gallery?.voices()) ?? noVoices;

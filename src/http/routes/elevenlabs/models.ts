@@ -23,7 +23,7 @@ const defaultModels = [
 export const [commonModel] = defaultModels;
 
 /**
- * The engine that a model chooses; undefined for any.
+ * Finds the engine that a model chooses; undefined if it chooses none.
  * @throws {NotFound}
  */
 export const engineOfModel = (model: string | null | undefined): EngineCode | undefined => {

@@ -8,7 +8,7 @@ import { defaultLang, spokenText, textFormat } from "../synthesis/request.ts";
 import { engineOfModel } from "./models.ts";
 import { type SsmlContent, ssmlContent } from "./ssml-content.ts";
 
-/** ElevenLabs' names of formats, all of which are sent exactly as named. */
+/** ElevenLabs' names of formats. The audio of each is exactly as its name says. */
 const outputFormats: ReadonlyMap<string, AudioFormat> = new Map<string, AudioFormat>([
   ...Object.keys(fixedRateFormats).map((name): [string, AudioFormat] => [name, name as AudioFormat]),
   ["opus_48000_32", "opus"],
@@ -127,7 +127,7 @@ export const toSynthesisRequest = (
   lang: language_code ?? defaultLang,
   engine: engineOfModel(model_id),
   prosody: { pitch: 1, rate: voice_settings?.speed ?? 1, volume: 1 },
-  // A request that names no format gets that of `/v2`, whose audio it then shares.
+  // A request that names no format gets the default format of `/v2`, and shares its audio.
   format: outputFormats.get(output_format ?? "") ?? "mp3",
   anyFormat: true,
   ...(locators && locators.length > 0 && { lexicons: locators.map(toLexiconChoice) }),

@@ -149,8 +149,7 @@ const speechOperation = (
 };
 
 /**
- * A text with pauses is read as it is by voices that do not take SSML, unless the client asks for
- * SSML.
+ * Voices that do not take SSML read a text with pauses unchanged, unless the client asks for SSML.
  */
 const planContent = (
   request: SynthesisRequest,

@@ -18,8 +18,8 @@ export const speakTag = "<speak>";
 
 /**
  * ElevenLabs reads `<break time="1.5s" />` in every text, and other elements if
- * `enable_ssml_parsing` asks for it; anything else is plain text. Undefined if there is nothing of
- * the kind, or the text is a whole document.
+ * `enable_ssml_parsing` asks for it; anything else is plain text. Returns undefined if the text has
+ * no such elements, or is a whole document.
  */
 export const ssmlContent = (text: string, parsesSsml: boolean): SsmlContent | undefined => {
   if (isSsml(text) || !(parsesSsml || text.includes("<break"))) return undefined;

@@ -129,7 +129,7 @@ const voiceOf = ({ name, lang, gender }: Voice) => ({
 /** The website whose catalog the caller sees. */
 const catalogWebsite = (ctx: Context): string => ctx.state.caller?.principal.websiteId ?? sharedCatalog;
 
-/** 2026-01-01. Clients only display it. */
+/** This is 2026-01-01. Clients only display it. */
 const created = 1_767_225_600;
 
 const modelOf = (id: string): z.infer<typeof Model> => ({

@@ -96,7 +96,7 @@ export const speechRequest = (maxCharacters: number) =>
 
 export type SpeechRequest = z.output<ReturnType<typeof speechRequest>>;
 
-/** The engine that a model chooses; undefined for any. */
+/** Finds the engine that a model chooses; undefined if it chooses none. */
 export const engineOfModel = (model: string, models: ModelMap): EngineCode | undefined => {
   const mapped = Object.hasOwn(models, model) ? models[model] : undefined;
   if (mapped !== undefined) return mapped === "any" ? undefined : mapped;

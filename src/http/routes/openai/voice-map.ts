@@ -15,9 +15,9 @@ const female = (name: string): MappedVoice => ({ name, gender: "female" });
 const male = (name: string): MappedVoice => ({ name, gender: "male" });
 
 /**
- * OpenAI's voices: `OPENAI_VOICE_MAP` changes them. These voices speak English. The first six,
- * which every client offers, differ from each other; those of flite, which are more natural, come
- * first.
+ * The voices by OpenAI's names, which `OPENAI_VOICE_MAP` changes. These voices speak English. The
+ * first six, which every client offers, differ from each other. flite's voices come first, because
+ * they are more natural.
  */
 const defaults: Readonly<Record<string, MappedVoice>> = {
   alloy: female("US English Female"),

@@ -89,7 +89,7 @@ const isSpecial = ({ method, headers }: IncomingMessage): boolean =>
   headers.range !== undefined ||
   headers["idempotency-key"] !== undefined;
 
-/** One flat array of headers: Node then copies and merges nothing. */
+/** The headers are one flat array, so that Node copies and merges nothing. */
 const sendAudio = (
   res: ServerResponse,
   requestId: string,

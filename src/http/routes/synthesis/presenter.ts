@@ -63,8 +63,8 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
   };
 
   /**
-   * Charges each request like the audio, of which it gives the permanent URL. A repeat of an
-   * Idempotency-Key is charged too, because no phonemes are kept: an engine works for it.
+   * Charges each request like one for the audio, whose permanent URL it returns. A repeat of an
+   * Idempotency-Key is charged too: no phonemes are stored, so an engine works for it.
    */
   const deliverMarks = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {
     requireMarks(plan);

@@ -38,7 +38,7 @@ export const spokenText = (maxCharacters: number, member: string) =>
       examples: ["The train to Oxford leaves at nine."],
     });
 
-/** How the text is read, in every API. */
+/** The formats in which a text is read, in every API. */
 export const textFormat = z
   .enum(textFormats, { error: `text_format must be one of ${textFormats.join(", ")}.` })
   .meta({

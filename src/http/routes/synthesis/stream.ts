@@ -22,13 +22,13 @@ export interface ChunkedAudio extends Omit<SynthesisStream, "memory"> {
   readonly byteLength?: number;
 }
 
-/** How an API writes audio into a response. */
+/** Writes audio into a response as an API does. */
 export interface StreamBody {
   readonly kind: HttpStreamKind;
   /**
-   * False if the client has not asked for a stream, but its response may begin early: then a header
-   * that has a length is sent with it, when the audio is complete. A stream has a header without a
-   * length.
+   * False if the client has not asked for a stream, but its response may begin early. A format
+   * whose header has a length is then sent when the audio is complete. In a stream, the header has
+   * no length.
    */
   readonly isStream: boolean;
   /** The headers of the API, in addition to those of every stream. */
@@ -134,7 +134,7 @@ export const plainAudio = (headers: StreamBody["headers"]): StreamBody => ({
   chunks: countingDelivery,
 });
 
-/** The audio, every chunk of which is written. */
+/** Yields the chunks of the audio, each of which is then written. */
 export async function* countingDelivery({
   audio,
   delivered,

@@ -3,7 +3,7 @@ import { spokenVoices, type Voices } from "../../../application/catalog/voices.t
 import type { Voice } from "../../../domain/synthesis/speech.ts";
 import { type TaggedContent, taggedJson } from "../../kernel/tagged-content.ts";
 
-/** One per catalog. */
+/** There is one list for each catalog. */
 const maxCachedLists = 50;
 
 /**

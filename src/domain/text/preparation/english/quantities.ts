@@ -80,8 +80,8 @@ export const quantityRules: readonly Rule[] = [
     ([, count = ""], dialect) => `${decimal(count, dialect)} times`,
   ],
   [
-    // Ranges and results. A dash is a minus sign only before an equals sign. "CVE-2025-27613" is a
-    // name.
+    // Ranges and results. A dash is a minus sign before an equals sign, or between blanks if the
+    // first number is larger. "CVE-2025-27613" is a name.
     pattern("(?<!\\p{L}-)", start, `(${number})(\\s?)([-–—−])\\s?(${number})${end}(?![-–—−])(?=(\\s?=)?)`),
     ([, first = "", blank, , second = "", equals], dialect) => {
       const [from, to] = [first, second].map((digits) => Number(digits.replaceAll(",", ""))) as [
