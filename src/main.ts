@@ -14,7 +14,7 @@ const serve = async (settings: Settings): Promise<void> => {
   resources.defer(service.close);
   const running = resources.move();
   closeOnSignal(() => running.disposeAsync(), log, fatal.promise);
-  // Logged last: from here on the process handles signals.
+  // This is logged last, because from here on the process handles signals.
   if (metricsUrl !== undefined) log.info({ url: metricsUrl }, "metrics");
   if (service.wyomingUrl !== undefined) log.info({ url: service.wyomingUrl }, "wyoming");
   log.info({ url: service.url }, "listening");

@@ -38,8 +38,8 @@ export class NothingToSpeak extends Invalid {
 }
 
 /**
- * The voice cannot pronounce these characters, or, without any, no part of the text. Another voice
- * may.
+ * The voice cannot pronounce these characters or, if none are given, any part of the text. Another
+ * voice may.
  */
 export class Unpronounceable extends Invalid {
   constructor(characters: Iterable<string> = [], options?: ErrorOptions) {
@@ -74,7 +74,7 @@ const problemText = ({ path, message }: Problem): string => {
 /** The named resource does not exist. */
 export class NotFound extends ServiceError {
   override readonly name = "NotFound";
-  /** The kind of what does not exist, where the APIs of other services distinguish it. */
+  /** The kind of the missing resource, if the APIs of other services distinguish it. */
   readonly resource: "voice" | "engine" | "model" | undefined;
 
   constructor(message: string, resource?: NotFound["resource"]) {

@@ -62,8 +62,8 @@ export const formatRefusal1 = (): UnsupportedLogFormat =>
 const isRecordedFormat = object(logShapes.LogFormatRecorded);
 
 /**
- * Why this version must not use the log, if the event of the stream `log` states another format
- * than this version's.
+ * Returns the reason why this version must not use the log, if the event of the stream `log` states
+ * another format than this version's.
  */
 export const formatRefusal = ({
   type,

@@ -18,9 +18,9 @@ export interface CommandHandler {
   /**
    * Decides on the stream's state and appends the decision. `decide` is pure and may run more than
    * once. Commands for one stream that arrive while an append is in flight are decided in order and
-   * appended as one batch. A command gets its response, even a refusal, only once everything that
-   * the response rests on is in the log.
-   * @throws what `decide` throws
+   * appended as one batch. A command gets its response, even a refusal, only once all events on
+   * which the response depends are in the log.
+   * @throws the errors of `decide`
    * @throws {OutcomeUnknown} if an append was sent and not acknowledged before the deadline: the
    * events may be in the log, now or later
    * @throws {Unavailable} if the store was not reached before the deadline, or too many commands
@@ -47,11 +47,11 @@ interface CommandHandlerOptions {
    * @throws {EventStoreUnavailable}
    */
   readonly readSnapshot?: (stream: string) => Promise<StreamSnapshot | undefined>;
-  /** How many streams' states are kept in memory. Default 10,000. */
+  /** The number of streams whose states are kept in memory. Default 10,000. */
   readonly warmStreams?: number;
-  /** How many commands may wait at once. Default 10,000. */
+  /** The number of commands that may wait at once. Default 10,000. */
   readonly maxPending?: number;
-  /** How long a command may wait for its response. Default 5,000. */
+  /** The time that a command may wait for its response. Default 5,000. */
   readonly deadlineMs?: number;
   /** Measures deadlines and delays. Default: real time. */
   readonly time?: Time;

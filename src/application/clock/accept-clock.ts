@@ -39,7 +39,7 @@ interface AcceptClockOptions {
   readonly clockCheck: Pick<ClockCheck, "accept" | "isWrong" | "milliseconds" | "logTime">;
   /** This machine's clock, right or wrong. */
   readonly machineClock: () => EpochMs;
-  /** False: the event store's clock is that of its server. */
+  /** False if the event store uses the clock of its server. */
   readonly isStoreEmbedded: boolean;
 }
 
@@ -74,8 +74,8 @@ export const createAcceptClock =
   };
 
 /**
- * Finds what was recorded since the last correction and has later times than `limit`, which is a
- * few moments from now.
+ * Finds the events since the last correction that have later times than `limit`, which is a few
+ * moments from now.
  */
 const readLaterTimes = async (store: EventStore, limit: string, logTime: string) => {
   const corrected = (await readCorrections(store)).at(-1)?.position ?? -1;

@@ -12,8 +12,8 @@ export interface CommandTime {
 }
 
 /**
- * The time of what an operator must be able to do at once, also while the clock is wrong: to
- * suspend a key and to revoke a secret. All other commands are refused then.
+ * Returns the time for commands that operators must be able to execute even while the clock is
+ * wrong: suspending a key and revoking a secret. All other commands are then refused.
  */
 export type UrgentTime = () => Promise<CommandTime>;
 

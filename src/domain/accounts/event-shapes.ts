@@ -62,7 +62,9 @@ export type Encrypted = DataOf<typeof encrypted>;
 
 export const masterKeyShapes = {
   MasterKeyRecorded: { keyId: text, at },
-  /** Exports and seals hold the ciphertext as it is, because earlier versions seal it so. */
+  /**
+   * Exports and seals hold the ciphertext unchanged, because earlier versions seal it unchanged.
+   */
   NamingKeyCreated: { ...encrypted, at },
   /** The same key under another master key. */
   NamingKeyReencrypted: { ...encrypted, at },
@@ -75,7 +77,7 @@ export type ListedVoice = Checked<typeof listedVoice>;
 const engine = code<ByokEngine>();
 
 export const credentialsShapes = {
-  /** The provider accepted them and listed these voices. */
+  /** The provider accepted the credentials and listed these voices. */
   CredentialsSet: { engine, provider: text, voices: listOf(listedVoice), ...encrypted, at },
   /** The same credentials under another key. */
   CredentialsReencrypted: { engine, ...encrypted, at },

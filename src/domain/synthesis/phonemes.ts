@@ -1,6 +1,6 @@
 import type { Mark } from "./marks.ts";
 
-/** When a phoneme of a text is spoken. Phonemes tell the words: they are never stored. */
+/** A phoneme of a text with its time. Phonemes disclose the words, so they are never stored. */
 export interface SpokenPhoneme {
   /** When it begins, in milliseconds from the start of the audio. */
   readonly time: number;
@@ -44,7 +44,9 @@ const visemes: ReadonlyMap<string, number> = new Map([
   ...visemePhonemes.flatMap(([viseme, phonemes]) => [...phonemes].map((one) => [one, viseme] as const)),
 ]);
 
-/** The shape of the mouth; undefined for what has none of its own, such as a sign of length. */
+/**
+ * Finds the shape of the mouth; undefined for a symbol without a shape, such as a sign of length.
+ */
 const visemeOf = (phoneme: string): number | undefined => visemes.get(phoneme);
 
 /**

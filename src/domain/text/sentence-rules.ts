@@ -4,7 +4,7 @@
  * list `in`, `on` and `up` as abbreviations.
  */
 interface Abbreviations {
-  /** Never the end of a sentence: titles, and words that something follows. */
+  /** These words never end a sentence: titles, and words that others always follow. */
   readonly never: string;
   /** A full stop after these words does not end a sentence if a number follows. */
   readonly beforeNumber?: string;
@@ -15,7 +15,9 @@ interface Abbreviations {
   readonly beforeName?: string;
   /** Acronyms that are the end of a sentence if a capital letter follows. */
   readonly beforeCapital?: string;
-  /** Words that begin sentences: what else is capitalised after `U.S.` or an initial is a name. */
+  /**
+   * Words that begin sentences. Any other capitalised word after `U.S.` or an initial is a name.
+   */
   readonly starters: string;
 }
 

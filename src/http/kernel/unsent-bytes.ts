@@ -8,7 +8,7 @@ import { onResponseEnd } from "./middleware.ts";
 const budgetLimits: ByteBudgetOptions = {
   perOwner: limits.unsent.atMost,
   total: 64 * 1024 * 1024,
-  /** A part that a client has not taken by then ends its connection, if others wait. */
+  /** A client that has not taken its part after this time is disconnected, if others wait. */
   heldMs: 20_000,
 };
 

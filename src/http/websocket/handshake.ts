@@ -3,7 +3,7 @@ import type { Credentials } from "../../application/access/authentication.ts";
 import { type CredentialReader, originOf } from "../access/credentials.ts";
 
 export const streamPath = "/v2/text/stream";
-/** Matches what the router matches. */
+/** Matches the same URLs as the router. */
 const streamUrl = /^\/v2\/text\/stream\/?(\?|$)/i;
 
 /**

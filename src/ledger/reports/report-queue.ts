@@ -25,12 +25,13 @@ const maxReportMs = 30_000;
 const tooLong = (cause: unknown): Unavailable =>
   new Unavailable("The report takes too long. Request a shorter range.", 60, { cause });
 
-/** Why a report is aborted. */
+/** The reason with which a report is aborted. */
 const needsSlowSlot = new Error("The report is slow, and other slow ones are running.");
 const timedOut = new Error("The report takes too long.");
 
 export const createReportQueue = ({ time = backgroundTime }: { time?: Time } = {}): ReportQueue => {
-  // A scheduler of its own: reports that wait say nothing about the health of syntheses.
+  // Reports have a separate scheduler, because waiting reports say nothing about the health of
+  // syntheses.
   const scheduler = createScheduler({ time });
   const reports = scheduler.resource("usage_reports", queues.usage_reports);
   const slowReports = scheduler.resource("slow_usage_reports", queues.slow_usage_reports);

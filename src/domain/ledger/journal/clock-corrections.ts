@@ -5,7 +5,7 @@ const journalRange = object({ journal: text, from: count, through: count });
 
 /**
  * Operators state that a clock is right. The events are in the stream `log`, which is sealed since
- * the first release, and whose readers ignore other types: with a stream of their own the seals of
+ * the first release, and whose readers ignore other types: with a separate stream, the seals of
  * different releases would disagree.
  */
 export const clockShapes = {
@@ -14,7 +14,7 @@ export const clockShapes = {
   /**
    * The clock was right at `at`. Earlier events of the log with a later time, up to `until`, were
    * recorded while it was wrong; the journal events among them are listed. They stay in the months
-   * in which they are: those never change.
+   * under which they were recorded.
    */
   ClockCorrected: { until: utcTime, journals: listOf(journalRange), at: utcTime },
 };

@@ -169,7 +169,7 @@ export const peekEvent = (
 };
 
 const newline = 0x0a;
-/** More than an event store accepts as one event. */
+/** No event is as long, because event stores accept less. */
 const maxLineBytes = 64 * 1024 * 1024;
 
 /**

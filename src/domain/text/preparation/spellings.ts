@@ -60,8 +60,8 @@ const rewritings: ReadonlyMap<string, readonly Rewriting[]> = new Map([
   // A letter alone is read by its name. This one is the word "is".
   ["hyw", [[/(?<!\p{L})[\u0537\u0567](?!\p{L})/gu, () => "e"]]],
   ["kok", marathi],
-  // Within a word it is read by its name, and espeak-ng crashes at single Latin letters around it:
-  // "C'J-L".
+  // Within a word, an apostrophe is read by its name, and espeak-ng crashes at single Latin letters
+  // around it: "C'J-L".
   ["ky", [[/(?<=\p{L})['’](?=\p{L})/gu, () => ""]]],
   ["mr", marathi],
   ["or", [[/([\u0b21\u0b22])\u0b3c/gu, ([, letter]) => letter]]],

@@ -10,7 +10,7 @@ import type { VoiceLinks } from "./schemas.ts";
 /** Serialized lists in memory. A list has up to half a megabyte, and one exists per base URL. */
 const maxCachedBytes = 32 * 1024 * 1024;
 
-/** Counted per list, so that the number of short lists is bounded too. */
+/** Each list counts as this many bytes more, so that the number of short lists is bounded too. */
 const overheadBytes = 1_000;
 
 interface Serialized {

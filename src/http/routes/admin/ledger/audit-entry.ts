@@ -21,7 +21,7 @@ export const auditEntry = namedSchema("AuditEntry", {
 
 const filter = z.string().min(1).max(200).optional();
 
-/** Which entries of the log are wanted. */
+/** These members select entries of the log. */
 export const eventFilter = {
   apiKey: filter.meta({
     description: "Only this key's own stream, its accounts, and its entries in journals.",
