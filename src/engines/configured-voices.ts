@@ -19,9 +19,9 @@ export interface ConfiguredVoice {
 }
 
 /**
- * Voices under their own names, with fallbacks from the shared catalog. A name that two engines
- * have is spoken by both, in order; after them by the engine's own voice of that language and
- * gender. Undefined without voices.
+ * Lists the voices under their own names, with fallbacks from the shared catalog; undefined without
+ * voices. If two engines have a name, both speak it, in order. After them, the engine's own voice
+ * of that language and gender does.
  */
 export const configuredVoices = (all: readonly ConfiguredVoice[]) => {
   const revision = createHash("sha256").update(JSON.stringify(all)).digest("hex").slice(0, 16);
@@ -29,7 +29,7 @@ export const configuredVoices = (all: readonly ConfiguredVoice[]) => {
     if (all.length === 0) return undefined;
     const byName = Map.groupBy(all, ({ name }) => name);
     return {
-      /** Constant: settings do not change while a process runs. */
+      /** The revision is constant, because settings do not change while a process runs. */
       revision,
       voices: [...byName.values()].flatMap((entries) => voiceOf(entries, shared)),
       systemVoices: all.map(systemVoiceOf),
@@ -57,8 +57,9 @@ const voiceOf = (entries: readonly ConfiguredVoice[], shared: CatalogIndex): Voi
 };
 
 /**
- * The voices while the configured one fails: the engine's own, or of another free engine if it
- * lacks the language. A natural one is followed by one that needs no download.
+ * Finds the voices that speak while the configured one fails: the engine's own or, if it lacks the
+ * language, those of another free engine. If the first one is natural, one that needs no download
+ * follows.
  */
 const fallbacksOf = ({ engine, lang, gender }: ConfiguredVoice, shared: CatalogIndex): number[] => {
   const own = spoken(shared, [engine], lang);

@@ -60,7 +60,7 @@ export const createHighlighter = (
       const range = isWanted() && paragraph.rangeOf(charIndex, charLength);
       if (range) CSS.highlights?.set(highlightName, new Highlight(range));
     },
-    /** Unless another paragraph is marked by now. */
+    /** Removes the mark, unless another paragraph is marked by now. */
     clear: ({ element }: Paragraph): void => {
       if (element === marked) unmark();
     },

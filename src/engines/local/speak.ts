@@ -128,8 +128,9 @@ const refusalOf = async (
 };
 
 /**
- * Only the preparation knows which words a Japanese voice speaks, and how it writes them: so it
- * runs twice if there are any, and reads them in between.
+ * Prepares a text. Only the preparation knows which words a Japanese voice speaks, and how it
+ * writes them. So if there are such words, it runs twice, and their readings are looked up in
+ * between.
  * @throws {Unavailable} if their readings are not available
  */
 const prepareFor = async (

@@ -23,8 +23,8 @@ type ClientResult = Awaited<ReturnType<EventStoreDBClient["appendToStream"]>>;
 const deadlineMs = 24 * 60 * 60_000;
 
 /**
- * Repeats after the server has responded that it does not know the outcome, which takes it 2 s each
- * time.
+ * The number of repeats after the server has responded that it does not know the outcome. That
+ * takes it 2 s each time.
  */
 const maxRepeats = 3;
 
@@ -57,7 +57,8 @@ export const createAppend = (
   };
 
   /**
-   * Some servers acknowledge a repeat without its position: then reads it, or returns a later one.
+   * Finds the position of a repeat that a server has acknowledged without it. Returns a later
+   * position if the event cannot be read.
    */
   const positionOf = async (stream: string, revision: number): Promise<number> => {
     const event = await readEvent(reader, stream, { direction: "backwards", fromInclusive: revision });

@@ -57,7 +57,8 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
   const close = async (): Promise<void> => {
     subscriptions.close();
     await reader.close();
-    // Last, because an open reader would keep the writer from truncating the write-ahead log.
+    // The writer is closed last, because an open reader would keep it from truncating the
+    // write-ahead log.
     await writer.close();
   };
 

@@ -13,8 +13,8 @@ import { readLog } from "../../eventstore/follow-events.ts";
 import { journalsSince } from "../journal/journal-registry.ts";
 
 /**
- * The events of the sealed streams after a position, up to the current end of the log, in order.
- * With `journals`, the events of journals are included.
+ * Yields the events of the sealed streams after a position, up to the current end of the log, in
+ * order. With `journals`, the events of journals are included.
  * @throws {EventStoreUnavailable}
  * @throws the signal's reason
  */
@@ -45,8 +45,8 @@ interface HeadsSinceSeal {
 }
 
 /**
- * The last events, up to the position `upTo`, of the journals that were open at the position
- * `fromExclusive` or opened since. Reads what follows the known heads.
+ * Reads the last event up to the position `upTo` of each journal that was open at the position
+ * `fromExclusive` or opened since. Reads only events after the known heads.
  * @throws {EventStoreUnavailable}
  * @throws the signal's reason
  */

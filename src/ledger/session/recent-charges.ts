@@ -218,8 +218,8 @@ const unsentOf = ({ part }: Pick<ServingDetails, "part"> = {}): number =>
   part ? part.size - countedBytes(part) : 0;
 
 /**
- * Reads the journals that were open within the window up to a position: of each an equal share, the
- * newest events.
+ * Reads the journals that were open within the window up to a position. It reads the newest events
+ * of each, with an equal share of the servings.
  */
 const readRecent = async (
   store: EventStore,

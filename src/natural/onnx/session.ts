@@ -34,12 +34,12 @@ interface Scaling {
   readonly input: string;
 }
 
-/** Part of the recipe of audio: another version may round differently. */
+/** It is a part of the recipe of audio, because another version may round differently. */
 export const onnxRuntime = `onnxruntime-web ${env.versions.web}`;
 
 /**
- * Loads a model. One thread, so that sums have one order: equal inputs give equal bytes on every
- * machine.
+ * Loads a model. It runs in one thread, so that sums have one order: equal inputs give equal bytes
+ * on every machine.
  * @throws if WebAssembly or the runtime refuses one of the files
  */
 export const openOnnxSession = async ({
@@ -107,7 +107,8 @@ const renamed = (value: string): string => `~${value.slice(1)}`;
 const outputOf = (value: string): Uint8Array => field(2, encode(value));
 
 /**
- * Finds where the node that puts out a value names it; nodes that read it name it in another field.
+ * Finds the field in which a node declares a value as its output. Nodes that read the value name it
+ * in another field.
  * @throws {Error} if the model has no such value
  */
 const placeOf = (model: Uint8Array, value: string): number => {

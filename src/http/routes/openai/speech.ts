@@ -101,8 +101,9 @@ interface VoiceChoice {
 }
 
 /**
- * A voice of the website's catalog, or else the one that the name is mapped to. A default one of
- * another language than the text is replaced by a voice of that language and the same gender.
+ * Chooses a voice of the website's catalog, or else the voice to which the name is mapped. If that
+ * is a default and the text has another language, a voice of that language and the same gender
+ * replaces it.
  * @throws {NotFound}
  */
 const chooseVoice = (request: SpeechRequest, choice: VoiceChoice): ChosenVoice => {

@@ -119,10 +119,11 @@ export const quantityRules: readonly Rule[] = [
   ],
 ];
 
-/** Before units and years. */
+/** These rules apply before those of units and years. */
 export const dimensionRules: readonly Rule[] = [
   [
-    // 3x4 is by, 3 × 4 = 12 is times. The last number is left to its unit.
+    // "3x4" is read with "by", "3 × 4 = 12" with "times". The rules of units read the last number
+    // if it has a unit.
     pattern(
       start,
       `(?!0x)(${number})(\\s?)([x×])\\s?(${number})(?:\\s?[x×]\\s?(${number}))?(?![\\p{L}\\p{N}_.]*[\\p{N}_])`,
@@ -138,7 +139,7 @@ export const dimensionRules: readonly Rule[] = [
   ],
 ];
 
-/** 1920 in "1920×1080". */
+/** Reads a number of pixels in pairs of digits, such as 1920 in "1920×1080". */
 const dimension = (digits: string, dialect: Dialect): string =>
   /^[1-9]\d[1-9]\d$/.test(digits)
     ? `${cardinal(digits.slice(0, 2), dialect)} ${cardinal(digits.slice(2), dialect)}`

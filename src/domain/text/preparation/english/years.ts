@@ -22,7 +22,10 @@ const expecting = anyOf(`
 /** "the years 1815, 1848 and 1871" */
 const amongYears = "\\b[Yy]ears\\s(?:\\d{4}(?:,|,?\\s(?:to|and|or|until|through))\\s)*";
 
-/** "a 1674 treaty", "the 1861 Census": no round number, which may count something. */
+/**
+ * A year may follow such a word, as in "a 1674 treaty" and "the 1861 Census", unless it is a round
+ * number, which may count something.
+ */
 const naming = anyOf("[Tt]he [Tt]his [Tt]hat [Hh]is [Hh]er [Ii]ts [Tt]heir [Oo]ur [Aa]n?");
 const namingYear = "(?!\\d{2}[05]0)(?=\\d{4}\\s\\p{L})";
 
