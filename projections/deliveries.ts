@@ -22,7 +22,7 @@ export interface Deliveries {
   readonly finished: readonly string[];
 }
 
-/** Bounds the log of deliveries that is shown, and the memory of each instance. */
+/** This bounds the deliveries that are shown, and the memory of each instance. */
 const maxFinished = 500;
 
 /** The partition is the webhook's id. */
@@ -42,7 +42,8 @@ export const deliveries: Projection<Deliveries> = {
     const was = known ?? initialDelivery();
     const delivery = evolveDelivery(was, { type, data } as DeliveryEvent);
     if (delivery === was) return state;
-    // Changed in place: a copy of the index for each event would cost its length.
+    // The index is changed in place, because a copy for each event would take as long as the index
+    // is large.
     const byId = state.byId as Record<string, Delivery>;
     const finished = state.finished as string[];
     byId[messageId] = delivery;

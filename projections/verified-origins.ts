@@ -10,7 +10,10 @@ export interface VerifiedOrigins {
 
 const partitionName = "all";
 
-/** The verified origins of all websites. One partition, because a CORS preflight names no key. */
+/**
+ * The verified origins of all websites. They are in one partition, because a CORS preflight names
+ * no key.
+ */
 export const verifiedOrigins: Projection<VerifiedOrigins> = {
   name: "verified-origins",
   version: 1,

@@ -29,8 +29,8 @@ export interface ServerEvent {
 
 /**
  * Declares the projection of one installation's streams to the server that runs the script. Events
- * that do not have their type's shape are skipped. Without `outputState()`: servers show states
- * without it, and with it would append an event for each event.
+ * that do not have their type's shape are skipped. It does not call `outputState()`: servers show
+ * states without it, and with it would append an event for each event.
  */
 export const declare = <S>(
   projection: Projection<S>,

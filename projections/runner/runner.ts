@@ -57,8 +57,8 @@ export interface RunnerOptions {
   /** Default: `performance`. */
   readonly time?: Pick<typeof performance, "now">;
   /**
-   * The views include only events after the position that it resolves with: older snapshots are
-   * ignored. Default: all.
+   * Resolves with a position: the views include only events after it, and older snapshots are
+   * ignored. Default: all events.
    */
   readonly firstPosition?: () => Promise<number | undefined>;
   /** The number of events to fold between two snapshots. Default 50,000. */

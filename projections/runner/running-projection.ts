@@ -87,8 +87,8 @@ export class RunningProjection {
   }
 
   /**
-   * Loads the newest snapshot. False if it belongs to another log: then the projection starts from
-   * zero.
+   * Loads the newest snapshot. Resolves with false if it belongs to another log. Then the
+   * projection starts from zero.
    */
   async restore(store: EventStore, snapshots: SnapshotStore): Promise<boolean> {
     const snapshot = await snapshots.load(this.projection);

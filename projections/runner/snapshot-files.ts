@@ -104,15 +104,15 @@ const isOlderVersion = (file: string, { name, version }: Projection<unknown>): b
   return found !== undefined && Number(found) < version;
 };
 
-/** 0 for a file that another process has removed. */
+/** Returns 0 for a file that another process has removed. */
 const ageOf = async (path: string): Promise<number> => {
   const found = await stat(path).catch(() => undefined);
   return found ? Date.now() - found.mtimeMs : 0;
 };
 
 /**
- * The lines of a snapshot file: a header, the partitions, a footer, and the digest of all lines
- * before it with its code.
+ * Yields the lines of a snapshot file: a header, the partitions, a footer, and the digest of all
+ * lines before it with its authentication code.
  */
 const checkpointSchema = z.object({ position: z.int().nonnegative(), id: z.string().min(1) });
 const headerSchema = z.object({ from: checkpointSchema });

@@ -55,7 +55,8 @@ export const createByteBudget = (options: ByteBudgetOptions) => {
         if (owner !== undefined && own?.isUnused()) owners.delete(owner);
       };
       try {
-        // The owner's limit comes first: so an owner waits for the total with no more than that.
+        // The owner's limit comes first, so that an owner waits for the total with no more bytes
+        // than its limit.
         await own?.acquire(held, signal);
         await all.acquire(held, signal);
       } catch (error) {

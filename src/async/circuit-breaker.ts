@@ -77,7 +77,8 @@ export const createCircuitBreaker = <Failure>(options: CircuitBreakerOptions<Fai
         failed: (failure: Failure, retryAfterMs = 0): void =>
           report(() => countFailure(failure, retryAfterMs)),
         /**
-         * Says nothing about the called service: the call was aborted, or its caller was at fault.
+         * The outcome says nothing about the called service: the call was aborted, or its caller
+         * was at fault.
          */
         ignored: (): void =>
           report(() => {

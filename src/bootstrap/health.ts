@@ -147,6 +147,6 @@ export const requireShortQueues = (resources: readonly ResourceStats[]): void =>
   if (overloaded.length > 0) throw new Error(overloaded.join(", "));
 };
 
-/** Omits the stream, whose name may contain an API key: /health needs no credentials. */
+/** Omits the stream, because its name may contain an API key and /health needs no credentials. */
 const skippedEvents = ({ count, last }: MalformedEvents): string | undefined =>
   last && `${count} malformed, skipped; the last at position ${last.position}`;

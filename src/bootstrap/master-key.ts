@@ -75,7 +75,10 @@ export const deriveKeys = ([current, ...previous]: MasterKeys, purpose: string):
   ...previous.map((key) => deriveKey(key, purpose)),
 ];
 
-/** A 32-byte key for one purpose. Keys for different purposes are independent (HKDF, RFC 5869). */
+/**
+ * Derives a 32-byte key for one purpose. Keys for different purposes are independent (HKDF, RFC
+ * 5869).
+ */
 export const deriveKey = (masterKey: Buffer, purpose: string): Buffer =>
   Buffer.from(hkdfSync("sha256", masterKey, "", `voxledger ${purpose}`, bytes));
 

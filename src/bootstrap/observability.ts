@@ -26,8 +26,8 @@ export const createLogger = (
 const deepestCause = 5;
 
 /**
- * Omits words of providers, characters of texts, and all other members of errors: Node adds the
- * input to some.
+ * Omits words of providers and characters of texts. It also omits all other members of errors,
+ * because Node adds the input to some.
  */
 const loggedError = (error: unknown, causes: number): unknown => {
   if (!(error instanceof Error)) return String(error);

@@ -41,7 +41,7 @@ export const timeoutError = (timeoutMs: number, cause?: unknown): VoxledgerError
 export const networkError = (cause?: unknown): VoxledgerError =>
   new VoxledgerError("The service could not be reached.", { code: "NETWORK", cause });
 
-/** Any thrown value as a VoxledgerError. */
+/** Converts any thrown value to a VoxledgerError. */
 export const asVoxledgerError = (error: unknown): VoxledgerError =>
   error instanceof VoxledgerError
     ? error

@@ -32,8 +32,8 @@ const problemsOf = (issue: z.core.$ZodIssue, base: Problem["path"]): Problem[] =
 };
 
 /**
- * The most likely branch of a union: of the branches of the value's type, the one with the fewest
- * errors.
+ * Finds the most likely branch of a union: among the branches of the value's type, the one with the
+ * fewest errors.
  */
 const branchMeant = (branches: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue[] | undefined =>
   branches.filter((issues) => !issues.some(isOfAnotherKind)).sort((a, b) => a.length - b.length)[0];

@@ -36,7 +36,7 @@ export const withAppendTimes = (
   let readAt = Number.NEGATIVE_INFINITY;
   const isDue = (): boolean => time.now() - readAt >= intervalMs;
 
-  /** Resolves although the store is unavailable: a later append reports its times. */
+  /** Resolves even if the store is unavailable, because a later append reports its times. */
   const report = async (
     stream: string,
     { revision, id, called, isProbe }: { revision: number; id: string; called: number; isProbe: boolean },

@@ -73,9 +73,9 @@ const maxBatchSize = 256;
 const maxBatchesInARow = 16;
 const retryDelayMs = { firstMs: 10, maxMs: 500 };
 /**
- * Doubles with each read that does not show the conflicting event yet: a busy EventStoreDB indexes
- * after 12 ms (median, 200 ms at most). Conflicts in a row double the first delay twice at most, so
- * that a loser never waits much longer than the winner.
+ * The delay doubles with each read that does not show the conflicting event yet: a busy
+ * EventStoreDB indexes after 12 ms (median, 200 ms at most). Conflicts in a row double the first
+ * delay twice at most, so that a loser never waits much longer than the winner.
  */
 const conflictDelayMs = { firstMs: 10, maxMs: 160 };
 const maxConflictDoublings = 2;

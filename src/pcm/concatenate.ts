@@ -17,7 +17,7 @@ export interface ConcatenateOptions<Piece> {
     /** True for all pieces but the first. */
     isContinuation: boolean,
   ) => Promise<AsyncIterable<Buffer>>;
-  /** Seconds below which a piece is refused (`minDuration`). Default: 0. */
+  /** The least seconds of a piece. A shorter one is refused (`minDuration`). Default: 0. */
   readonly minSeconds?: (piece: Piece) => number;
   /**
    * True if a piece that failed before it was due is synthesized again then. Default: Unavailable.

@@ -19,7 +19,7 @@ export async function* trimSilence(
   pcm: AsyncIterable<Buffer>,
   { leading, trailing, silence, onDropped = () => {} }: SilenceLimits,
 ): AsyncGenerator<Buffer, void> {
-  /** Silence that may be the last one, or at first the one before the speech. */
+  /** The silence that may be the last one or, at first, the one before the speech. */
   const held = new HeldSamples();
   let hasBegun = leading === undefined;
   for await (const chunk of inWholeSamples(pcm)) {
@@ -49,7 +49,7 @@ const firstLoud = (chunk: Buffer, silence: number): number => {
   return at;
 };
 
-/** 0 if all samples are silent. */
+/** Finds the end of the last sample that is not silent; 0 if all samples are silent. */
 const afterLastLoud = (chunk: Buffer, silence: number): number => {
   let end = length(chunk);
   while (end > 0 && !isLoud(chunk, end - 1, silence)) end--;

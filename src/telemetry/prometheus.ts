@@ -5,8 +5,8 @@ import { prometheusName } from "./metric-definition.ts";
 const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
 
 /**
- * Text exposition format, version 0.0.4. OpenTelemetry's serializer omits units from names, a
- * collector adds them: here a metric has the same name on both ways to Prometheus.
+ * Text exposition format, version 0.0.4. OpenTelemetry's serializer omits units from names, but a
+ * collector adds them. Here a metric has the same name on both ways to Prometheus.
  */
 export const prometheusText = ({ resource, scopeMetrics }: ResourceMetrics): string =>
   serializer.serialize({

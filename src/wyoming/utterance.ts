@@ -13,7 +13,7 @@ export type Manner = Omit<SynthesisRequest, "text">;
 
 /**
  * The protocol has neither pitch, rate nor volume, and Home Assistant names no voice unless its
- * user has chosen one. What it leaves open is taken from the website's configuration.
+ * user has chosen one. The website's configuration supplies everything else.
  */
 export const mannerOf = (requested: RequestedVoice, { voice }: WebsiteConfig): Manner => {
   const { pitch, rate, volume } = voice;

@@ -35,8 +35,8 @@ export interface Authenticator {
    */
   authenticate(credentials: Credentials, client: string, at?: AccessPoint): Principal;
   /**
-   * The current state of an authenticated principal. The expiry of its token is ignored, but not
-   * the end of its session.
+   * Returns the current state of an authenticated principal. The expiry of its token is ignored,
+   * but not the end of its session.
    * @throws {Unauthorized} when its proof was withdrawn or its session has ended
    */
   reauthenticate(principal: Principal): Principal;
@@ -146,7 +146,10 @@ type Of<By extends Credentials["by"]> = Extract<Credentials, { by: By }>;
 
 const wrongKey = "The API key or secret is missing or wrong.";
 
-/** Depends on the form of the credentials alone: it does not disclose whether the key exists. */
+/**
+ * The refusal depends on the form of the credentials alone, and does not disclose whether the key
+ * exists.
+ */
 const refusal = (credentials: Credentials): string => {
   switch (credentials.by) {
     case "secret":

@@ -4,7 +4,7 @@ import type { IssuedKey, Key } from "../../domain/accounts/key.ts";
 import { type Principal, principalOf } from "./principal.ts";
 import { matchingSecret } from "./secrets.ts";
 
-/** About 300 bytes each, and the key's state at that time. */
+/** Each takes about 300 bytes, and keeps the key's state at that time. */
 const defaultMaxPresented = 200_000;
 
 /** A secret that was presented, and the principal that it proved. */
@@ -53,7 +53,8 @@ export const createSecretFinder = (keys: LiveView<Key>, maxPresented = defaultMa
       return undefined;
     }
     const principal = principalOf(key, { by: "secret", secretId: match.secretId });
-    // Cheaper than evicting the least recently used secret: active ones are soon remembered again.
+    // Clearing is cheaper than evicting the least recently used secret. Active secrets are soon
+    // remembered again.
     if (!known && presented.size >= maxPresented) presented.clear();
     presented.set(secret, { key, principal, comparedAt: changes });
     return principal;

@@ -72,7 +72,7 @@ export interface Reencryption {
   readonly reencrypted: number;
   /** The number of secrets that were under the current key already. */
   readonly current: number;
-  /** No key opens their secrets, which are unchanged. */
+  /** The owners of secrets that no key opens. These secrets are unchanged. */
   readonly unopened: readonly SecretOwner[];
 }
 

@@ -5,8 +5,8 @@ const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const base = BigInt(digits.length);
 
 /*
- * Letters and digits only: hyphens separate the parts of stream names such as
- * `usage-{apiKey}-{month}`.
+ * Identifiers have letters and digits only, because hyphens separate the parts of stream names such
+ * as `usage-{apiKey}-{month}`.
  */
 
 /** A key's public name, 136 random bits. */
@@ -18,7 +18,10 @@ export const newSecretId = (random: Random): string => `sec_${base62(random(16),
 /** A key's secret half, 256 random bits. */
 export const newSecret = (random: Random): string => `vls_${random(32).toString("base64url")}`;
 
-/** 256 random bits and the website's id: a token is looked up in its website's stream. */
+/**
+ * A token has 256 random bits and the website's id, because it is looked up in the website's
+ * stream.
+ */
 export const newVerificationToken = (random: Random, websiteId: string): string =>
   `vlv_${random(32).toString("base64url")}.${websiteId}`;
 

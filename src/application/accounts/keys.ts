@@ -133,7 +133,8 @@ export const createKeys = (options: KeysOptions): Keys => {
 
   return {
     issue: async (websiteId, plan, context) => {
-      // Reads the stream, not the view: another instance may have just registered the website.
+      // This reads the stream, not the view, because another instance may have just registered the
+      // website.
       await execute(websiteDecider, websiteStream(websiteId), requireWebsite, context);
       const apiKey = newApiKey(random);
       const { apiSecret, ...secret } = generateSecret();
@@ -224,7 +225,7 @@ const createKeyReader = ({
   };
 };
 
-/** Omits the hashes. */
+/** Describes a key without the hashes of its secrets. */
 const describeKey = (key: IssuedKey, websiteName: string | undefined): Omit<KeyDetails, "usage"> => ({
   apiKey: key.apiKey,
   websiteId: key.websiteId,

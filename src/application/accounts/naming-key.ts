@@ -16,7 +16,7 @@ const owner: NamingKeyOwner = { purpose: "naming key" };
 
 export interface NamingKey {
   readonly key: KeyObject;
-  /** When the first instance that names audio with it started. */
+  /** The time at which the first instance that names audio with it started. */
   readonly createdAt: EpochMs;
 }
 
@@ -49,7 +49,7 @@ export const obtainNamingKey = async ({
   return { key, createdAt: Date.parse(createdAt) };
 };
 
-/** Encrypts it under the current master key, if there is one. */
+/** Encrypts the naming key under the current master key, if there is a naming key. */
 export const reencryptNamingKey = async (
   {
     execute,

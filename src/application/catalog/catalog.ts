@@ -81,7 +81,10 @@ export const createCatalogService = ({ execute, catalog, findInstalled, clock }:
     },
     choice: async (): Promise<VoiceChoiceStatus> =>
       statusOf(catalog.get(catalogStream)?.chosen ?? undefined, await findInstalled()),
-    /** Natural: the default voices, and the others that are installed on this machine. */
+    /**
+     * With `natural`, it chooses the default voices and all others that are installed on this
+     * machine.
+     */
     choose: async (choice: VoiceChoice, context: CommandContext): Promise<VoiceChoiceStatus> => {
       const isInstalled = await findInstalled();
       const voices = choice === "natural" ? voicesToChoose(isInstalled) : [];

@@ -16,7 +16,10 @@ interface WebsiteCatalog {
 
 export type CatalogOf = (websiteId: string) => WebsiteCatalog;
 
-/** In place of a website's id: no website has it, so its catalog is the shared one. */
+/**
+ * Stands for a website without voices of its own: no website has this id, so its catalog is the
+ * shared one.
+ */
 export const sharedCatalog = "";
 
 /** Voices in addition to the shared ones. `revision` changes with the voices. */

@@ -54,8 +54,8 @@ export type ClockCheck = ReturnType<typeof createClockCheck>;
 
 /**
  * Decides whether this machine's clock is right. It is wrong if it differs by more than 60 s from
- * the event store's clock or from another source of the time, and if it was set by more than 60 s
- * since it was last known to be right: then until a source or an operator confirms it.
+ * the event store's clock or from another source of the time. It is also wrong if it was set by
+ * more than 60 s since it was last known to be right, until a source or an operator confirms it.
  */
 export const createClockCheck = ({
   clocks: { clock, uptime },
@@ -160,8 +160,9 @@ export const createClockCheck = ({
 
   return {
     /**
-     * The wall clock. After it was set, until that is confirmed, the last accepted reading and the
-     * time since: months, windows and the times of events do not follow a wrong clock.
+     * Returns the time of the wall clock. If the clock was set and that is not confirmed, it
+     * returns the last accepted reading plus the time since, so that months, windows and the times
+     * of events do not follow a wrong clock.
      */
     now: (): number => {
       const now = clock();
@@ -207,7 +208,8 @@ export const createClockCheck = ({
       return difference;
     },
     /**
-     * The same; of a clock that was set, milliseconds that the clock before it was set is ahead.
+     * The same or, if the clock was set, the milliseconds that the clock before the change is
+     * ahead.
      */
     get behindMs() {
       const set = quickJump();
@@ -235,7 +237,7 @@ export const createClockCheck = ({
     isClockRight: (): boolean => difference !== undefined && compare() === undefined,
     requireRightClock,
     /**
-     * For each request: costs nothing while the clock was right at the last comparison.
+     * Each request calls it. It costs nothing while the clock was right at the last comparison.
      * @throws {Unavailable}
      */
     throwIfClockIsWrong: (): void => {

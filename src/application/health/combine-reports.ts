@@ -17,7 +17,7 @@ type All<T> = readonly [T, ...T[]];
 
 /**
  * A part is down if it is down in any process. The service is down if all processes are, and
- * degraded if any is not well or is missing.
+ * degraded if any of them is degraded, down or missing.
  */
 export const combineHealth = (all: All<Health>, missing = 0): Health => {
   const names = [...new Set(all.flatMap(({ parts }) => Object.keys(parts)))];

@@ -25,8 +25,8 @@ interface Lexeme {
 }
 
 /**
- * Reads a PLS document. Of a lexeme's pronunciations the preferred or first one counts; if it is a
- * phoneme, the first alias is for voices that take no phonemes. Each grapheme becomes a rule.
+ * Reads a PLS document. The preferred or first pronunciation of a lexeme counts. If it is a
+ * phoneme, voices that take no phonemes speak the first alias. Each grapheme becomes a rule.
  * Metadata and examples are ignored.
  * @throws {Invalid} with the place in the document, or the number of the lexeme
  */

@@ -31,8 +31,8 @@ export interface RequestContext {
   /** The Idempotency-Key: a repeat of the same request is charged once. */
   readonly idempotency?: Idempotency | undefined;
   /**
-   * Calls back when the client has read the whole response or has disconnected. A caller that
-   * omits it keeps no audio in memory that it has read.
+   * Calls back when the client has read the whole response or has disconnected. It may be absent if
+   * audio that was read does not stay in memory.
    */
   readonly onSent?: (callback: () => void) => void;
 }
@@ -189,8 +189,8 @@ export class AdmittedRequest {
   }
 
   /**
-   * Charges a repeat whose text is not spoken: no audio is kept, so an engine would work for each
-   * repeat without a charge.
+   * Charges a repeat that gets no audio: nothing is stored, so an engine would work for each repeat
+   * without a charge.
    */
   readonly chargeRepeat = async (error: unknown): Promise<void> => {
     const unserved = this.#unserved(error);

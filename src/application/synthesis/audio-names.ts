@@ -18,7 +18,7 @@ export interface AudioName {
    * The path of the permanent URL of public audio whose name is present, below that of PUBLIC_URL.
    */
   readonly path?: string;
-  /** SHA-256 of the name, which it identifies without being one. */
+  /** The SHA-256 of the name. It identifies the name but cannot be used as one. */
   readonly nameDigest: string;
   readonly format: AudioFormat;
   readonly voice: string;
@@ -73,7 +73,7 @@ export const createAudioNames = ({
         ({ recipe, hash }) => recipe.websiteId !== undefined || ledger.wasCharged(apiKey, hash),
       ),
     /**
-     * Contains all names: for operators, who can read them in the ledger.
+     * Always returns the name, for operators, who can read all names in the ledger.
      * @throws as `plan`
      */
     nameForOperator: (websiteId: string, request: SynthesisRequest): NamedAudio =>

@@ -123,8 +123,8 @@ export const createDelivery = (options: DeliveryOptions): CompleteDelivery & Str
   const { pipeline, ledger } = options;
 
   /**
-   * The audio of a requested part that is already paid for: no engine works for it, and it needs no
-   * characters.
+   * Finds the audio of a requested part that is already paid for. No engine works for it, and it
+   * needs no characters.
    */
   const findPaid = async (plan: SynthesisPlan, context: DeliveryContext): Promise<Audio | undefined> => {
     const { apiKey } = context.principal;

@@ -16,8 +16,9 @@ interface VoicedDocument {
 }
 
 /**
- * The document for a candidate. A `<voice>` may name each voice of the website's catalog that the
- * candidate's engine speaks: for a provider, its own voices; for a local engine, all local ones.
+ * Writes the document for a candidate. A `<voice>` may name any voice of the website's catalog that
+ * the candidate's engine speaks: for a provider, its own voices; for a local engine, all local
+ * ones.
  * @throws {Invalid} for `text`, if the document is invalid, or names another voice
  */
 export const documentFor = (

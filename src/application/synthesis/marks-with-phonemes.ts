@@ -3,9 +3,9 @@ import { marksName, parseMarks } from "../../domain/synthesis/marks.ts";
 import { formatWithPhonemes } from "../../domain/synthesis/phonemes.ts";
 
 /**
- * The marks of audio for the caller who sent its text: with the words, phonemes and visemes, as
- * lines of JSON. Phonemes tell the words, so they are stored nowhere. Empty if the voice reports
- * nothing. `onBegin`: called when an engine begins to work.
+ * Computes the marks of audio for the caller who sent its text: with the words, phonemes and
+ * visemes, as lines of JSON. Phonemes disclose the words, so they are stored nowhere. The result is
+ * empty if the voice reports nothing. `onBegin`: called when an engine begins to work.
  * @throws as `Pipeline.phonemes`
  */
 export type MarksWithPhonemes = (

@@ -129,8 +129,8 @@ export const createPlanner = (options: PlannerOptions) => {
       const isNfc = text === request.text;
       const takesSsml = ({ engine: code, voiceName }: Candidate): boolean => {
         const engine = findEngine(code, websiteId);
-        // A voice that is not installed here is tried: else its fallback would count as the voice
-        // that was asked for.
+        // A voice that is not installed here is tried, because otherwise its fallback would count
+        // as the requested voice.
         return (
           engine !== undefined && (engine.takesSsml(voiceName) || engine.version(voiceName) === noVersion)
         );

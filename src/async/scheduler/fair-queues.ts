@@ -5,7 +5,7 @@ import { IndexedHeap } from "./indexed-heap.ts";
 /** A job that waits in the queue of each of its keys and is served from one of them. */
 export interface QueuedJob {
   readonly keys: ReadonlySet<string>;
-  /** Cost: estimated seconds of speech. */
+  /** Its cost: the estimated seconds of speech. */
   readonly seconds: number;
   /** The first piece of a response: somebody waits for its first byte. */
   readonly isFirstPiece: boolean;
@@ -39,8 +39,8 @@ class KeyQueue {
   /** Cost of the waiting and running jobs. */
   load = 0;
   /**
-   * Virtual time at which its next job starts: how much speech it has got, on the scale of all
-   * keys.
+   * The virtual time at which its next job starts. It measures how much speech the key has got, on
+   * the scale of all keys.
    */
   start = 0;
   wasFirstPiece = false;
@@ -160,7 +160,7 @@ export class FairQueues {
     return this.#queues.get(key)?.firstPieces.size ?? 0;
   }
 
-  /** Since when a key waits that may run another job; infinite if none does. */
+  /** The time since which a key that may run another job has waited; infinite if none does. */
   oldestWait(): number {
     let oldest = Number.POSITIVE_INFINITY;
     for (const queue of this.#queues.values())

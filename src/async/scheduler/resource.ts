@@ -5,12 +5,13 @@ import type { Waiter } from "./waiter.ts";
 
 export interface AcquireOptions {
   /**
-   * Belongs to a response that has begun: it is not refused, and waits until `signal` is aborted.
+   * True if the job belongs to a response that has begun. It is not refused, and waits until
+   * `signal` is aborted.
    */
   readonly isContinuation?: boolean | undefined;
   /**
-   * Somebody waits for the first byte: goes ahead of others, up to a bound. Default: unless it is a
-   * continuation.
+   * True if somebody waits for the first byte. The job goes ahead of others, up to a bound.
+   * Default: true unless it is a continuation.
    */
   readonly isFirstPiece?: boolean;
   /** The estimated seconds of speech. Default: the estimate for the whole response. */
@@ -58,7 +59,7 @@ export interface ResourceContext {
 
 interface WaitingJob extends QueuedJob, Queued<WaitingJob> {
   readonly queuedAt: number;
-  /** Gives it the slot. `end` ends it in its queue. */
+  /** Gives the job the slot. `end` ends it in its queue. */
   readonly enter: (end: () => void) => void;
   readonly fail: (reason: unknown) => void;
 }

@@ -11,7 +11,7 @@ interface TimeServer {
 
 const timeoutMs = 1_000;
 const packetBytes = 48;
-/** No warning of a leap second, version 4, client. */
+/** The first byte of a request: no warning of a leap second, version 4, client. */
 const request = 0x23;
 const serverMode = 4;
 const notSynchronised = 3;
@@ -33,7 +33,7 @@ const askServer = async ({ host, port }: TimeServer, clock: () => EpochMs): Prom
   const timer = setTimeout(() => difference.reject(new Error("no response in time")), timeoutMs);
   const packet = Buffer.alloc(packetBytes);
   packet[0] = request;
-  // The server returns it: a response without it is forged.
+  // The server returns the nonce: a response without it is forged.
   const nonce = randomBytes(8);
   nonce.copy(packet, field.sent);
   const sentAt = clock();

@@ -31,8 +31,8 @@ export const composeNaturalVoices = (
   const view = runner.lastKnownView(catalog);
   const chosen = (): readonly string[] => view.get(catalogStream)?.chosen?.voices ?? [];
   /**
-   * Loads the voices one after another: all at once, none would be loaded in time on a busy
-   * machine.
+   * Loads the voices one after another. If all were loaded at once on a busy machine, none would be
+   * ready in time.
    */
   const load = async (voiceNames: readonly string[]): Promise<void> => {
     for (const voiceName of voiceNames) {

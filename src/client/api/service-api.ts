@@ -119,7 +119,7 @@ const synthesisPath = "v2/text/synthesize";
 /** Proxies reject URLs of 8 KiB, the key included. Longer requests use POST. */
 const maxUrlLength = 6_000;
 
-/** GET where it fits, because HTTP caches can serve it. */
+/** Uses GET if the URL is short enough, because HTTP caches can serve it. */
 const synthesisRequest = (baseUrl: string, query: SynthesisQuery): ApiRequest => {
   const get: ApiRequest = { path: synthesisPath, query: { ...query } };
   return urlOf(baseUrl, get).length <= maxUrlLength

@@ -60,7 +60,7 @@ export const inactivityMessage: Feature = ({ features, speaker, signal }) => {
   signal.addEventListener("abort", () => clearTimeout(timer));
 };
 
-/** Rounding of scroll positions on screens with fractional pixels. */
+/** Scroll positions are rounded by up to this much on screens with fractional pixels. */
 const endTolerancePx = 4;
 
 /** Speaks a text once when the visitor has scrolled to the end of the page. */

@@ -8,7 +8,8 @@ import type { AudioElement, MediaSource, SourceBuffer } from "../dom.ts";
 const maxSecondsAhead = 60;
 
 /**
- * This much played audio stays in the buffer: an element stalls at the edge of its buffered range.
+ * This much played audio stays in the buffer, because an element stalls at the edge of its buffered
+ * range.
  */
 const secondsBehind = 1;
 

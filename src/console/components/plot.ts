@@ -157,7 +157,7 @@ const optionsOf = (
       x: {
         time: isTime,
         ...(x.length < 2 && { range: () => rangeAround(x[0], isTime) }),
-        // Otherwise the first and the last bar are cut in half.
+        // Without this range, the first and the last bar would be cut in half.
         ...(hasBars && !isTime && { range: (_, min, max) => [min - 0.5, max + 0.5] }),
       },
       y: { range: (_, min, max) => [Math.min(0, min), max > 0 ? max * 1.05 : 1] },

@@ -10,7 +10,7 @@ import { dayMs, formatCount, formatDay, formatMilliseconds, formatShare, formatT
 import { html } from "../html.ts";
 import { useGet } from "../use-data.ts";
 
-/** The time until the usage is read again: a second, then each time twice as long. */
+/** The first time until the usage is read again. It doubles each time. */
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
 

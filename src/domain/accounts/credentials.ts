@@ -60,7 +60,10 @@ export const evolveCredentials = (credentials: Credentials, event: CredentialsEv
 
 export const credentialsDecider = { initial: initialCredentials, evolve: evolveCredentials };
 
-/** Always an event, even for equal credentials: the provider has listed its voices again. */
+/**
+ * Always returns an event, even for equal credentials, because the provider has listed its voices
+ * again.
+ */
 export const setCredentials = (
   _credentials: Credentials,
   set: { engine: ByokEngine; provider: string; voices: readonly ListedVoice[]; at: string } & Encrypted,

@@ -4,7 +4,7 @@ import { customTiers, fixedTiers, freePlan, type Plan, planOf, type Tier } from 
 const requestsPerMinute = z.int().min(1).max(1_000_000);
 const monthlyCharacters = z.int().min(1).nullable();
 
-/** The tier's limits may be repeated, so that a returned plan can be sent back, but not changed. */
+/** The tier's limits may be repeated unchanged, so that a returned plan can be sent back. */
 const fixed = (plan: Plan) => {
   const own = <T extends number | null>(value: T, name: string) =>
     z.literal(value, {

@@ -26,7 +26,10 @@ export interface RegisteredWebsite {
   readonly name: string;
   /** Normalised origins, compared as strings. */
   readonly origins: readonly string[];
-  /** Pending tokens, and the latest used or expired ones: unknown tokens get another response. */
+  /**
+   * Pending tokens, and the latest used or expired ones, which get another response than unknown
+   * tokens.
+   */
   readonly verifications: readonly OriginVerification[];
   readonly config: StoredConfig;
   readonly registeredAt: string;
@@ -145,7 +148,7 @@ export const issueVerification = (
 };
 
 /**
- * No event for a token that was used, has expired or was issued for another origin.
+ * Returns no event for a token that was used, has expired or was issued for another origin.
  * @throws {Unauthorized} for an unknown token
  */
 export const verifyOrigin = (

@@ -126,7 +126,8 @@ export const addSystemVoice = (
 };
 
 /**
- * Still spoken by the voices that list it; no longer chosen by language alone.
+ * Deprecates a system voice. Voices that list it still use it, but requests by language alone no
+ * longer choose it.
  * @throws {NotFound}
  */
 export const deprecateSystemVoice = (

@@ -64,7 +64,7 @@ const unreadByKokoro: ReadonlySet<string> = new Set(["ja-JP", "zh-CN"]);
 
 const isKokoro = ({ voiceName }: Pick<NaturalVoice, "voiceName">): boolean => voiceName.startsWith("kokoro:");
 
-/** All natural voices. Of one language and gender, the better one comes first. */
+/** All natural voices. For each language and gender, the better one comes first. */
 export const naturalVoices: readonly NaturalVoice[] = [
   natural(0, "hibari:heart", "en-US", "f"),
   natural(1, "hibari:emma", "en-GB", "f"),

@@ -31,7 +31,8 @@ export const voiceEngine = (voiceName: string): VoiceEngine => {
 };
 
 /**
- * The licence of the voice itself: of its model, if it has one. Undefined: only its operator knows.
+ * Finds the licence of the voice itself, or of its model if it has one; undefined if only its
+ * operator knows it.
  */
 export const licenceOf = (voiceName: string): string | undefined =>
   voiceLicences.find(({ voices }) => voices.includes(prefixOf(voiceName)))?.licence;

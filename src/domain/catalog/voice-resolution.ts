@@ -127,8 +127,8 @@ export const voicesNamed = (catalog: CatalogIndex, name: string, lang: string): 
 };
 
 /**
- * Chooses among system voices with the same name: by language and gender, then by engine; one with
- * the format is preferred.
+ * Chooses among system voices with the same name by language and gender, then by engine. It prefers
+ * one that has the format.
  */
 const nearestSystemVoice = (
   voices: readonly SystemVoice[],
@@ -183,8 +183,8 @@ const byLanguage = (catalog: CatalogIndex, wanted: string, request: VoiceRequest
 };
 
 /**
- * The first voice, and fallbacks if it is a preferred one: natural voices of its gender, then an
- * engine's own.
+ * Returns the first voice. If it is a preferred one, fallbacks follow: natural voices of its
+ * gender, then an engine's own voice.
  */
 const withFallback = ({ preferred }: CatalogIndex, speakers: readonly SystemVoice[]): SystemVoice[] => {
   const isPreferred = ({ id }: SystemVoice): boolean => preferred.some((one) => one.id === id);

@@ -158,16 +158,16 @@ const claimed = ({ requestId: by, request, at }: Use, journal: string): Idempote
 });
 
 /**
- * Records the first repeat, so that the charge is not voided later. No event for further ones:
- * however often a request is repeated, its stream stays short.
+ * Records the first repeat, so that the charge is not voided later. Returns no event for further
+ * repeats, so that the stream stays short.
  * @throws {Invalid}
  */
 export const recordRepeat = (state: IdempotencyState, use: Use): IdempotencyEvent[] =>
   isRepeat(state, use) && state.repeats === 0 ? [used(use, true)] : [];
 
 /**
- * Records a charged request. It is a repeat if a concurrent request was faster. No event if the
- * recovery of its journal has recorded it.
+ * Records a charged request. It is a repeat if a concurrent request was faster. Returns no event if
+ * the recovery of its journal has recorded it.
  * @throws {Invalid}
  */
 export const recordUse = (state: IdempotencyState, use: Use): IdempotencyEvent[] =>
@@ -188,9 +188,9 @@ const isRecorded = ({ requests }: IdempotencyState, { requestId }: { readonly re
   requests.has(requestId);
 
 /**
- * Releases the key for a charge that is to be voided. No event if the charge stays, because a
- * repeat was served, or if the recovery of its journal voids it. Otherwise always an event: neither
- * an append of the use with an unknown outcome nor a recovery can record the use after it.
+ * Releases the key for a charge that is to be voided. Returns no event if the charge stays because
+ * a repeat was served, or if the recovery of its journal voids it. Otherwise it always returns an
+ * event, after which neither an append with an unknown outcome nor a recovery can record the use.
  */
 export const releaseKey = (
   { charged, repeats, recoveredRepeats }: IdempotencyState,

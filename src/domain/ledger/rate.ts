@@ -22,7 +22,7 @@ export type RequestsCounted = DataOf<typeof rateShapes.RequestsCounted>;
 
 export const rateStream = (instance: string): string => `rate-${instance}`;
 
-/** Long enough for every instance to read the current minute. */
+/** This is long enough for every instance to read the current minute. */
 export const rateRetentionSeconds = 180;
 
 /** Keeps an event below 64 KB with keys of 28 characters. */

@@ -2,8 +2,8 @@ import { EngineFailed } from "../errors.ts";
 import type { Prosody } from "./speech.ts";
 
 /**
- * No voice is faster, in letters per second at the normal rate. Ordinary speech has 12 to 18
- * letters per second in alphabets, auctioneers have about 30.
+ * The most letters per second that any voice speaks at the normal rate. Ordinary speech has 12 to
+ * 18 letters per second in alphabets, auctioneers have about 30.
  */
 const maxLettersPerSecond = 35;
 

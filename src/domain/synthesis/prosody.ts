@@ -8,7 +8,7 @@ import {
 
 const max: Prosody = { pitch: 2, rate: 2, volume: 1 };
 
-/** Finer than audible differences; removes floating-point noise from recipes. */
+/** The steps are finer than audible differences, and remove floating-point noise from recipes. */
 const steps = 10_000;
 
 /**

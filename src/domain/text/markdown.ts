@@ -78,7 +78,7 @@ const partsOf = (source: string): readonly Part[] => {
   const tree = markdown.parse(asParsed(source));
   const labels = labelsOf(tree, source);
   const writer = partWriter(source);
-  /** Says of each link around the present place whether its brackets are text. */
+  /** For each link around the current place, true if its brackets are text. */
   const literal: boolean[] = [];
   /** The end of the text that was written so far; undefined outside of words. */
   let written: number | undefined;
@@ -225,8 +225,8 @@ const partWriter = (source: string) => {
     separate,
     add,
     /**
-     * Blanks at its ends and around its line breaks are one blank or line break, or none between
-     * blocks.
+     * Adds text. Blanks at its ends and around its line breaks become one blank or line break, or
+     * none between blocks.
      */
     addText: (from: number, to: number): void => {
       for (let at = from; at < to; ) {

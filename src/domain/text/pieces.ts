@@ -103,10 +103,10 @@ export const segmentsOf = (
 ): string[] => Array.from(segmenter(granularity, lang).segment(text), ({ segment }) => segment);
 
 /**
- * After a comma or similar before a space (not within `1,000`), or after its wide form; never
- * before a character that continues a grapheme cluster (U+200D, combining marks, skin tones).
- * `(?!\s)` comes first: otherwise each blank of a run would be a start of the search back to the
- * comma.
+ * A clause ends after a comma or similar before a space (not within `1,000`), or after its wide
+ * form, but never before a character that continues a grapheme cluster (U+200D, combining marks,
+ * skin tones). `(?!\s)` comes first: otherwise each blank of a run would be a start of the search
+ * back to the comma.
  */
 const clausesOf = (text: string): string[] =>
   text.split(

@@ -101,7 +101,7 @@ const asUnicodeReads = (text: string, lang: string): string => {
   return /^el(?:-|$)/i.test(lang) ? quoted.replace(/[;\u037e](?=\s)/gu, "?") : quoted;
 };
 
-/** A length in UTF-16 code units; rules need less of a line. */
+/** The rules look at no more of a line than this length in UTF-16 code units. */
 const context = 64;
 
 const lineBreak = "(?:\\r\\n|\\r(?!\\n)|[\\n\\v\\f\\x85\\u2028])";
@@ -147,7 +147,8 @@ const endsSentence = (before: string, after: string, rules: SentenceRules): bool
   // Line breaks belong to the sentence before them, those at the beginning of the text to the first
   // sentence.
   if (next === "" || anyLineBreak.test(blanks)) return false;
-  // Only here: for each of many line breaks, this would take as long as there are blanks.
+  // The text is trimmed only here: at each of many line breaks it would take as long as there are
+  // blanks.
   const said = before.trimEnd();
   if (said === "") return false;
   const between = before.slice(said.length) + blanks;

@@ -43,7 +43,9 @@ const either =
   (value) =>
     shapes.some((shape) => shape(value));
 
-/** A fifth to three times the normal rate: slower, a short text would take hours. */
+/**
+ * Matches a fifth to three times the normal rate. At a lower rate, a short text would take hours.
+ */
 const rate = either(
   oneOf("x-slow", "slow", "medium", "fast", "x-fast", "default"),
   within(/^(\d{1,3}(?:\.\d{1,3})?)%$/, 20, 300),
@@ -86,7 +88,8 @@ const azures = (as: ElementRule["as"], attributes: ElementRule["attributes"]): E
 });
 
 export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, ElementRule>([
-  // espeak-ng would change the voice at these elements for xml:lang: the attribute is left out.
+  // espeak-ng would change the voice at these elements if they had xml:lang, so the attribute is
+  // left out.
   ["speak", { as: "keep", attributes: {}, dropped: ["version"] }],
   ["p", { as: "keep", attributes: {} }],
   ["s", { as: "keep", attributes: {} }],
@@ -114,7 +117,7 @@ export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, El
   ],
   ["emphasis", { as: "keep", attributes: { level: oneOf("none", "reduced", "moderate", "strong") } }],
   ["prosody", { as: "keep", attributes: { rate, pitch, range: pitch, volume } }],
-  // No brackets: `[[` begins espeak-ng's own phoneme notation.
+  // Brackets are not allowed, because `[[` begins espeak-ng's own phoneme notation.
   [
     "phoneme",
     { as: "keep", attributes: { alphabet: oneOf("ipa", "x-sampa"), ph: matching(/^[^\p{C}[\]]{1,200}$/u) } },

@@ -86,7 +86,7 @@ const leavesOf = (
   });
 
 /**
- * espeak-ng reads characters one by one by itself, under this name. Undefined: another reading,
+ * espeak-ng itself reads characters one by one, under this name. Undefined for any other reading,
  * which has been applied.
  */
 const spelledOut = (element: SsmlElement): SsmlElement | undefined =>

@@ -27,8 +27,8 @@ export interface WordsPlace {
 /** A document may contain this beyond the elements that all engines know. */
 export interface Dialect {
   /**
-   * The engine's own name of a voice, and its language. Undefined: its element is unwrapped.
-   * Default: all are. `outer`: who speaks around it.
+   * Finds the engine's own name of a voice, and its language. If undefined, its element is
+   * unwrapped. By default all are. `outer`: the speaker around it.
    * @throws {Invalid}
    */
   readonly voiceNamed?: (
@@ -178,7 +178,7 @@ const allowed = (
   return kept;
 };
 
-/** The name comes from the caller: shown only if it looks like a name. */
+/** The name comes from the caller, so it is shown only if it looks like a name. */
 const shown = (name: string): string => (/^[A-Za-z][\w:.-]{0,39}$/.test(name) ? `<${name}>` : "An element");
 
 const refusal = (message: string, at?: { readonly line: number; readonly column: number }): Invalid => {

@@ -114,8 +114,8 @@ export const evolveDelivery = (delivery: Delivery, event: DeliveryEvent): Delive
 export const deliveryDecider = { initial: initialDelivery, evolve: evolveDelivery };
 
 /**
- * An attempt without an outcome for this long is repeated: longer than any request, and than clocks
- * may differ.
+ * An attempt without an outcome for this long is repeated. No request takes as long, and clocks
+ * differ by less.
  */
 export const attemptTimeoutMs = 2 * 60_000;
 
@@ -147,7 +147,7 @@ export interface AttemptOutcome {
   /** True if no further attempt may follow. */
   readonly isFinal?: boolean;
   readonly at: string;
-  /** 0 to 1: lengthens the delay by up to a tenth. */
+  /** A number from 0 to 1, which lengthens the delay by up to a tenth. */
   readonly jitter: number;
 }
 

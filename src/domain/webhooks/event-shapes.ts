@@ -8,7 +8,7 @@ export type WebhookRecord = DataOf<typeof webhook>;
 const target = { url: text, events: listOf(code<WebhookEventType>()) };
 export type WebhookTarget = DataOf<typeof target>;
 
-/** `receiver`: it has responded 410 Gone. */
+/** `receiver`: the receiver has responded with 410 Gone. */
 export type DisabledBy = "operator" | "receiver";
 
 export const webhookShapes = {

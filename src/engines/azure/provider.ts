@@ -93,7 +93,7 @@ const truncatedAfterSeconds = 600;
  * characters.
  */
 const maxSeconds = truncatedAfterSeconds / 2;
-/** The most that the breaks of a document add up to (ssml-breaks.ts). */
+/** The maximum sum of the breaks of a document (ssml-breaks.ts). */
 const breakSeconds = 60;
 
 const piecesOf = ({ text, ssml, lang, prosody }: SpeechRequest): string[] => {

@@ -100,7 +100,9 @@ const join = (
   return concatenate(pieces, { sampleRate, synthesizePiece, minSeconds }, signal);
 };
 
-/** 5000 bytes become pieces of about 160: users report refused sentences of 300. */
+/**
+ * With six splits, 5000 bytes become pieces of about 160. Users report refused sentences of 300.
+ */
 const maxSplits = 6;
 /**
  * The largest share of a text in one piece. It is more than a half: a third piece would be a few
@@ -109,9 +111,9 @@ const maxSplits = 6;
 const largestShare = 0.55;
 
 /**
- * Halves of a piece that Google refuses because of the length of its sentences, which depends on
- * the voice and is not documented: between sentences, else between clauses or words. Such a refusal
- * is not billed.
+ * Halves a piece that Google refuses because its sentences are too long. It is divided between
+ * sentences, else between clauses or words. The limit depends on the voice and is not documented.
+ * Such a refusal is not billed.
  * @throws `error`, if it is another
  */
 const shorterPieces = (error: unknown, piece: string, { ssml, lang }: SpeechRequest): readonly string[] => {
@@ -136,7 +138,10 @@ const encodings: Readonly<Partial<Record<AudioFormat, GoogleEncoding>>> = {
   ogg: "OGG_OPUS",
 };
 
-/** The native rate of nearly all its voices; requested, so that all pieces have the same. */
+/**
+ * The native rate of nearly all Google voices. It is requested, so that all pieces have the same
+ * rate.
+ */
 const sampleRate = 24_000;
 
 /** Google's limit per request, in bytes of the whole markup. */

@@ -15,8 +15,9 @@ const none: ReadonlySet<string> = new Set();
 
 /**
  * espeak-ng says each sign in a circle or square, and each letter that no voice knows, by its
- * script, name or number ("letter 1 7 9 C"). The seconds are those at the normal rate: the minimum
- * of its English, French, German, Hindi and Russian voices; in the first row their mean.
+ * script, name or number ("letter 1 7 9 C"). The seconds are at the normal rate. They are the
+ * minimum of its English, French, German, Hindi and Russian voices, but their mean in the first
+ * row.
  */
 const spelled: readonly Spelled[] = [
   { characters: /[\u3297\u3299]/gu, usedIn: eastAsian, seconds: 1.5 },
@@ -42,9 +43,9 @@ const costly: readonly (readonly [pattern: RegExp, more: number])[] = [
   [/[!-/:-@[-`{-~]/g, 2],
   [/[\u3000-\u9fff]/g, 1.5],
   [/[\uac00-\ud7af]/g, 3],
-  // Read by their names, or as several words.
+  // These characters are read by their names, or as several words.
   [/[[\p{S}\p{No}\ufdf0-\ufdff]--\p{ASCII}]/gv, 15],
-  // Spelled.
+  // These letters are spelled.
   [/(?<![b-df-hj-np-tv-xz])[b-df-hj-np-tv-xz]{9,}|(\p{L})\1{8,}/giu, 4],
 ];
 

@@ -9,7 +9,10 @@ import { type Boundary, type LocalTool, type Pauses, slowestRate, type ToolPiece
  */
 const preparation = 1;
 
-/** Pitch of each voice in Hz, if it can be changed. For other names flite would search files. */
+/**
+ * The pitch of each voice in Hz, if it can be changed. Only these voices are used, because flite
+ * would search files for other names.
+ */
 const voices: Readonly<Record<string, { readonly pitch?: number }>> = {
   slt: { pitch: 172 },
   rms: {},
@@ -53,7 +56,7 @@ const pieceFor = (request: SpeechRequest): ToolPiece => {
   return { job, volume };
 };
 
-/** It ends every text like a sentence, and begins it with a fifth of a second of silence. */
+/** flite ends every text like a sentence, and begins it with a fifth of a second of silence. */
 const pauses: Readonly<Record<Boundary, (rate: number) => Pauses>> = {
   sentence: () => ({}),
   clause: (rate) => ({ before: 0.02, after: 0.08 / Math.max(rate, slowestRate) }),

@@ -64,7 +64,7 @@ const memoryBytes = 512 * 1024 * 1024;
  */
 const reloadMs = 2_000;
 
-/** 24 days, the longest time of a timer. */
+/** This is 24 days, the longest time of a timer. */
 const always = 2 ** 31 - 1;
 
 /** hibari with its installed voices: neural English in WebAssembly. */
@@ -171,8 +171,8 @@ const cost = (text: string): number => {
 };
 
 /**
- * It begins each text with a third of a second of silence, and ends it with as much. At commas it
- * pauses for a quarter of a second.
+ * hibari begins each text with a third of a second of silence, and ends it with as much. At commas
+ * it pauses for a quarter of a second.
  */
 const pauses: Readonly<Record<Boundary, Pauses>> = {
   sentence: { before: 0.1, after: 0.35 },

@@ -73,7 +73,7 @@ export const kokoro = ({
     const { folder } = installedAs(voice) ?? {};
     if (folder === undefined) return undefined;
     const start: KokoroStart = { folder };
-    // It may take all the time of a core: other tools go first.
+    // The model may take all the time of a core, so other tools go first.
     return { ...{ name: prefix, program: "kokoro", start, memoryBytes, idleMs }, lowPriority: true };
   };
 
@@ -130,7 +130,7 @@ const cost = (text: string): number => {
   return letters + 4 * (text.length - letters);
 };
 
-/** It begins and ends each text with silence. */
+/** Kokoro begins and ends each text with silence. */
 const pauses: Readonly<Record<Boundary, Pauses>> = {
   sentence: { before: 0.1, after: 0.35 },
   clause: { before: 0.02, after: 0.08 },

@@ -39,7 +39,7 @@ export const localPieces = (
   return joined(parts);
 };
 
-/** A piece in at least two smaller ones; empty if it is indivisible. */
+/** Divides a piece into at least two smaller ones. Returns none if it is indivisible. */
 export const dividePiece = (piece: LocalPiece): readonly LocalPiece[] => {
   const { ssml, voice, before, after } = piece;
   const measure = (part: string): number => (ssml ? withoutTags(part) : part).length;

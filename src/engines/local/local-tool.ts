@@ -64,9 +64,9 @@ export interface LocalTool {
   cost(text: string, lang: string): number;
   /** The highest cost of a piece. Default: 300. */
   readonly maxCost?: number;
-  /** Letters and digits of a text without markup that it would skip. Default: none. */
+  /** Finds letters and digits of a text without markup that the tool would skip. Default: none. */
   unreadable?(text: string, lang: string): readonly string[];
-  /** Seconds at the normal rate that a plain text takes at least. Default: unknown. */
+  /** Estimates the least seconds that a plain text takes at the normal rate. Default: unknown. */
   minSeconds?(text: string, lang: string): number;
   /**
    * The longest silence at a boundary, at the end of the piece before it and at the beginning of

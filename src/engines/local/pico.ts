@@ -122,7 +122,7 @@ const cost = (text: string): number => {
   return letters + 4 * (text.length - letters);
 };
 
-/** It ends every text with half a second of silence or more, at any rate. */
+/** Pico ends every text with half a second of silence or more, at any rate. */
 const pauses: Readonly<Record<Boundary, (rate: number) => Pauses>> = {
   sentence: (rate) => ({ after: 0.55 / Math.max(rate, slowestRate) }),
   clause: (rate) => ({ before: 0.02, after: 0.2 / Math.max(rate, slowestRate) }),

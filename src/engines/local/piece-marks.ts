@@ -28,7 +28,7 @@ export const collectPieceMarks = (
       return place;
     });
   };
-  /** The pieces are the text: otherwise no place would be right. */
+  /** Checks that the pieces are the complete text: otherwise no place would be right. */
   const isComplete = (all: readonly PlacedPiece[]): boolean =>
     whole.characters.length === all.reduce((sum, { part }) => sum + part.characters.length, 0);
   return {
@@ -96,7 +96,7 @@ const phonemesOf = (whole: SpokenText, spoken: SpokenPiece, sampleRate: number):
 const eventsOf = (spoken: SpokenPiece, sampleRate: number): SpokenEvent[] => {
   const { piece, part, at, sample, report } = spoken;
   const { events = unreported, length } = report;
-  // A piece that begins within a sentence: the tool takes it for another one.
+  // True if a piece begins within a sentence. The tool takes it for a new sentence.
   const isWithin = piece.before === "clause" || piece.before === "word";
   const placed = events.flatMap(({ kind, position, sample: own }) => {
     if (kind === "phoneme") return [];

@@ -12,7 +12,10 @@ interface PackPlaces {
   readonly folder?: string | undefined;
 }
 
-/** Reads all packs, one after the other: their digests need the disk's whole speed. */
+/**
+ * Reads all packs, one after the other, because computing their digests needs the disk's full
+ * speed.
+ */
 export const openPacks = async ({ paths, folder }: PackPlaces) => {
   /** Packs that cannot be used; `name` is the folder without its path. */
   const failures: { readonly name: string; readonly message: string }[] = [];
@@ -56,5 +59,5 @@ const foldersIn = async (folder: string): Promise<string[]> => {
     .map((name) => join(folder, name));
 };
 
-/** Health is readable without credentials. */
+/** Removes paths, because /health is readable without credentials. */
 const withoutPaths = (message: string): string => message.replace(/'[^']*\//g, "'");

@@ -17,8 +17,8 @@ export interface PackFiles {
 }
 
 /**
- * So small that no noise is left in 16-bit samples: the model's audio becomes reproducible. The
- * library takes 0 for its default, which is much noise.
+ * The scale is so small that no noise is left in 16-bit samples, so that the model's audio is
+ * reproducible. The library takes 0 for its default, which is much noise.
  */
 const noNoise = 1e-30;
 

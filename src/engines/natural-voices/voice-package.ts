@@ -11,8 +11,8 @@ export interface VoicePackage {
   /** The files that the audio of a voice depends on. */
   readonly voices: Readonly<Record<string, readonly string[]>>;
   /**
-   * The archives that have the files, and licences. A file that several have is all their parts, in
-   * this order.
+   * The archives that have the files, and licences. If several archives have a file, it consists of
+   * their parts, in this order.
    */
   readonly archives: readonly PackageArchive[];
   /** Further files, which only a page of their author has. */

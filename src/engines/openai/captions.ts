@@ -82,8 +82,8 @@ const partOf = (line: string): z.output<typeof captionedPart> => {
 };
 
 /**
- * The marks of the words that occur in the text in their order. Others are spoken otherwise than
- * written.
+ * Finds the marks of the spoken words that occur in the text, in order. Other words are spoken
+ * differently from how they are written.
  */
 export const captionMarks = (request: SpeechRequest, words: readonly CaptionedWord[]): Mark[] => {
   const { lang } = request;

@@ -14,7 +14,8 @@ const maxBytes = 4 * 1024 * 1024;
 const maxVoices = 500;
 
 /**
- * The voices of the server: `given`, or its list, or OpenAI's own. Verifies the credentials.
+ * Lists the voices of the server: `given`, or its own list, or OpenAI's voices. Verifies the
+ * credentials.
  * @throws {EngineFailed} if the server refuses the credentials, or cannot be reached
  */
 export const listVoiceNames = async (

@@ -16,8 +16,8 @@ interface OpenAiOptions {
 }
 
 /**
- * OpenAI retires it (`model-retirements.ts`): by then credentials have to name another, as they do
- * for every other server.
+ * OpenAI retires this model (`model-retirements.ts`). By then credentials must name another one, as
+ * they must for every other server.
  */
 const defaultModel = "gpt-4o-mini-tts";
 

@@ -31,7 +31,7 @@ export const requestOf = (
   ...(body && { body: JSON.stringify(body) }),
 });
 
-/** Address and model, without credentials: part of recipes. */
+/** Address and model, without credentials. Recipes contain them. */
 export const serverIdentity = (server: Pick<SpeechServer, "baseUrl" | "model">): string => {
   const { host, pathname } = endpoint(server, "");
   return `openai ${host}${pathname.replace(/\/$/, "")} ${server.model}`;

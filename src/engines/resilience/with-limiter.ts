@@ -52,8 +52,8 @@ export const createLimiter = (
 interface WithLimiterOptions {
   readonly time?: Time;
   /**
-   * Responses that may stay open without a slot. Beyond that, the one that has been idle longest is
-   * aborted.
+   * The number of responses that may stay open without a slot. If there are more, the one that has
+   * been idle longest is aborted.
    */
   readonly maxIdle: number;
 }

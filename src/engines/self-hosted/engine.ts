@@ -48,7 +48,7 @@ const prefix = "openai:";
 const remoteName = (voice: string): string | undefined =>
   voice.startsWith(prefix) ? voice.slice(prefix.length) : undefined;
 
-/** Room for the longest list of voices that a setting can name. */
+/** No setting can name a longer list of voices. */
 const idsOfEngine = 10_000;
 
 /** The voices of the operator's servers. */

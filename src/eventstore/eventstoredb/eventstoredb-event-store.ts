@@ -162,7 +162,7 @@ const explainTlsErrors = async (url: string, attempt: Promise<unknown>): Promise
 
 const connectDelayMs = 250;
 
-/** Retries: a service and its database are often started together. */
+/** Retries to connect, because a service and its database are often started together. */
 const retryConnect = (connect: () => Promise<void>, timeoutMs: number): Promise<void> => {
   const deadline = performance.now() + timeoutMs;
   const isPermanent = (error: unknown): boolean =>

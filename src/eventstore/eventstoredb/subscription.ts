@@ -59,7 +59,8 @@ async function* subscribeOnce(
   selection: Selection,
   stopped: AbortSignal,
 ): AsyncGenerator<EventBatch, void, undefined> {
-  // Caught up at this position at the latest, also on a log that grows faster than it is read.
+  // The subscription has caught up at this position at the latest, also on a log that grows faster
+  // than it is read.
   const target = wasCaughtUp ? undefined : await reader.lastPosition();
   const filter = await filterAfter(reader, fromExclusive, selection);
   const current = await client.current();

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { type DatabaseFile, fileUrl, watchFile } from "./database-file.ts";
 
-/** SQLite's own wait for a lock. Short for the writer, which uses `retryWhileBusy`. */
+/** SQLite's own wait for a lock. It is short for the writer, which uses `retryWhileBusy`. */
 const busyTimeoutMs = { writer: 50, reader: 5_000 };
 
 /**
@@ -207,7 +207,9 @@ const assertUnalteredSchema = (db: DatabaseSync): void => {
 };
 
 const SQLITE_BUSY = 5;
-/** Less than a command's deadline, so that a lock held for longer is reported as the cause. */
+/**
+ * This is less than a command's deadline, so that a lock held for longer is reported as the cause.
+ */
 const maxBusyMs = 3_000;
 const busyDelayMs = 1;
 const neverNotified = new Int32Array(new SharedArrayBuffer(4));

@@ -48,7 +48,7 @@ const startWriter = (respond: Respond): Service<WriterProtocol> => {
       assertFileExists();
       retryWhileBusy(() => db.exec("BEGIN IMMEDIATE"));
     } catch (error) {
-      // Later groups would wait as long for the same lock: all waiting calls fail now.
+      // All waiting calls fail now, because later groups would wait as long for the same lock.
       return failAll(waiting.splice(0), error);
     }
     const group = takeGroup();
@@ -93,7 +93,8 @@ const createExecute = (db: DatabaseSync) => {
     db,
     "SELECT created FROM events ORDER BY position DESC LIMIT 1",
   );
-  // Needs more pages than a small append. Random, because SQLite skips unchanged pages.
+  // The probe needs more pages than a small append. Its content is random, because SQLite skips
+  // unchanged pages.
   const probe = db.prepare("REPLACE INTO probe (id, filler) VALUES (1, randomblob(32768))");
 
   const appendAndTrim = (request: AppendRequest, created: number): AppendResponse => {

@@ -61,8 +61,8 @@ const importOtherScripts: Plugin = {
 };
 
 /**
- * Parts of zod that nothing in the console uses, but that zod itself imports: half of its size.
- * English messages are imported by themselves.
+ * Parts of zod that nothing in the console uses, but that zod itself imports. They are half of its
+ * size. English messages are imported separately.
  */
 const unusedParts =
   /zod\/v4\/(locales\/index|classic\/from-json-schema|core\/(compile|to-json-schema|json-schema-\w+))\.js$/;
@@ -112,7 +112,7 @@ const bundleReproduce = () =>
     },
     inject: [nodeGlobals],
     define: { "process.versions.icu": '"of the browser"' },
-    // Branches of the WebAssembly runtimes that only Node takes.
+    // Only branches of the WebAssembly runtimes for Node import these modules.
     external: ["module", "fs", "path", "url", "worker_threads"],
     platform: "browser",
     splitting: true,

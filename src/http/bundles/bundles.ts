@@ -47,9 +47,9 @@ interface BundleLoaderOptions {
 const retryMs = 60_000;
 
 /**
- * Loads what bundle-program.ts makes, because the project has no build step: the bundles that an
- * earlier process kept, if their sources are the same, otherwise from the program. It runs with an
- * empty environment: bundlers need no secrets.
+ * Loads the bundles of bundle-program.ts, because the project has no build step. It uses those that
+ * an earlier process kept if their sources are the same, and otherwise runs the program. It runs
+ * with an empty environment: bundlers need no secrets.
  */
 export const createBundleLoader = ({
   warn,
@@ -93,7 +93,8 @@ const newAttempt = (): PromiseWithResolvers<Bundles> => {
 };
 
 /**
- * A line with the digest of the rest, which other processes never see incomplete.
+ * Writes a line with the digest of the rest, then the rest. Other processes never see the file
+ * incomplete.
  * @throws if nothing can be written there
  */
 const keep = async (path: string, json: string): Promise<void> => {

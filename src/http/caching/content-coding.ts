@@ -14,7 +14,10 @@ const compressors = {
 };
 type Coding = keyof typeof compressors;
 
-/** The coding that the client prefers; br without weights, because browsers list gzip first. */
+/**
+ * Finds the coding that the client prefers. Without weights it is br, because browsers list gzip
+ * first.
+ */
 const preferredOf = (ctx: Context, accept: string): string | undefined =>
   /;\s*q=/i.test(accept)
     ? ctx.acceptsEncodings("br", "gzip", "identity") || undefined

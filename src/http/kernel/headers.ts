@@ -15,7 +15,7 @@ export const headerNames = (prefix: string) => ({
   speedApplied: `${prefix}-Speed-Applied`,
   /** A new access token; the presented one is past half its lifetime. */
   authRenewed: `X-${prefix}-Auth-Renewed`,
-  /** When the new token expires, in Unix seconds. */
+  /** The time at which the new token expires, in Unix seconds. */
   authRenewedExp: `X-${prefix}-Auth-Renewed-Exp`,
 });
 
@@ -161,7 +161,7 @@ export const prosodyApplied = ({ prosodyApplied }: HeaderNames) =>
     "pitch,rate,volume",
   );
 
-/** Only streams have it. */
+/** Only streams have this header. */
 export const unbuffered = header(
   "X-Accel-Buffering",
   z.literal("no").optional(),

@@ -19,8 +19,8 @@ export interface Upgrade {
 }
 
 /**
- * Fits the longest text, percent-encoded (4 bytes per character, 3 characters per byte), and the
- * headers.
+ * The limit fits the longest text, percent-encoded (4 bytes per character, 3 characters per byte),
+ * and the headers.
  */
 const headerBytes = (maxTextCharacters: number): number => maxTextCharacters * 12 + 16 * 1024;
 

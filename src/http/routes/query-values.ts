@@ -38,7 +38,8 @@ const isDecodable = (query: string): boolean => {
 };
 
 /**
- * NaN, which the schema refuses, for anything but a plain decimal (so not for `0x1` or a blank).
+ * Parses a plain decimal. Anything else, such as `0x1` or a blank, becomes NaN, which the schema
+ * refuses.
  */
 export const decimal = (value: string): number =>
   /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(value) ? Number(value) : Number.NaN;

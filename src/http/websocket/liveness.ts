@@ -25,7 +25,10 @@ export const createLiveness = ({ idleMs, stallMs }: SocketTimeouts, time: Pick<T
     activityReceived: (): void => {
       activeAt = time.now();
     },
-    /** The network has accepted buffered data, or data has been buffered for the first time. */
+    /**
+     * Called when the network has accepted buffered data, or data has been buffered for the first
+     * time.
+     */
     dataDrained: (): void => {
       drainedAt = time.now();
     },

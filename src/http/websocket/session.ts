@@ -156,7 +156,7 @@ export class Session {
   }
 
   #onError(error: Error): void {
-    // The code alone: the client causes socket errors, and their stacks are of no use.
+    // Only the code is logged: clients cause socket errors, and their stacks are of no use.
     this.#options.log.info({ code: "code" in error ? error.code : undefined }, "socket failed");
     this.#syntheses.abortAll(clientDisconnected);
   }

@@ -18,7 +18,7 @@ const maxServingsTogether = 200;
 const maxServings = 4_000;
 
 interface FollowedAccount {
-  /** The entries up to this revision are not kept; -1: all are. */
+  /** The entries up to this revision are not kept; -1 if all are kept. */
   forgottenUpTo: number;
   readonly entries: UnpostedEntries[];
 }

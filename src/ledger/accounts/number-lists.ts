@@ -1,4 +1,4 @@
-/** Belongs to one `NumberLists`. Zeros while the list is empty. */
+/** A list belongs to one `NumberLists`. Its members are 0 while it is empty. */
 export interface NumberList {
   /** Blocks, counted from 1. */
   firstBlock: number;
@@ -13,7 +13,7 @@ const blockBytes = 32;
 const blocksPerSegment = 32_768;
 
 /**
- * Many lists of natural numbers, which mostly are small: about a byte and a half for each of them,
+ * Many lists of natural numbers, most of which are small. A number takes about a byte and a half,
  * where an array takes 8 bytes and room to grow.
  */
 export class NumberLists {

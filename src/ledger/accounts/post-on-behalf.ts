@@ -43,8 +43,8 @@ export const postOnBehalf = async (
     try {
       await poster.post({ ...account, fromInclusive: posted + 1 });
     } catch (error) {
-      // It stays unposted for good. The journal must be retired nevertheless: an open one keeps all
-      // accounts open.
+      // The posting is given up for good. The journal must be retired nevertheless, because an open
+      // one keeps all accounts open.
       if (!(error instanceof UsageAccountIsClosed)) throw error;
       options.onError(
         `usage of ${account.apiKey} in ${account.month} came after the account was closed`,
@@ -79,7 +79,8 @@ const unpostedAccounts = async (
     addEntries(event, (apiKey, month): UsageSum | undefined => {
       const account = accounts.get(accountName(apiKey, month));
       if (!account || recorded.revision <= account.posted) return undefined;
-      // Calculated, not read from the next event's `previous`: that event may be another program's.
+      // The digest is computed, not read from the next event's `previous`, because that event may
+      // be another program's.
       digest ??= eventDigest(recorded);
       account.entries.addEvent(recorded.revision, digest);
       return account.entries;

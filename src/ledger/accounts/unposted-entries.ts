@@ -62,7 +62,7 @@ export class UnpostedEntries extends UsageSum implements NumberList {
  * last revision.
  */
 export interface KnownJournal {
-  /** -1 without events. */
+  /** The last revision; -1 without events. */
   readonly toInclusive: number;
   /** A log position at or after that of the last revision. */
   readonly position: number;

@@ -38,7 +38,7 @@ export interface OpenClaim {
 
 export type IdempotencyClaims = ReturnType<typeof createIdempotencyClaims>;
 
-/** No request is in progress for longer. */
+/** A claim ends after this time, because no request is in progress for longer. */
 const maxClaimMs = 12 * 60_000;
 /** Most requests end before their claim is renewed once. */
 const renewMs = 4_000;

@@ -63,8 +63,8 @@ export const createIdempotencyKeys = ({
 
   return {
     /**
-     * Claims the key for a request that begins. `repeat`: a request with it is charged. A claim:
-     * another request with it is in progress.
+     * Claims the key for a request that begins. Resolves with `repeat` if a request with the key is
+     * charged, and with a claim if another one is in progress.
      * @throws {Invalid} if the parameters differ
      */
     claim: async (
@@ -84,12 +84,13 @@ export const createIdempotencyKeys = ({
       await execute(request, (state, use) => renewClaim(state, use, journal));
     },
     /**
-     * Records a repeat of a charged request; false if there is none.
+     * Records a repeat of a charged request. Resolves with false if there is no charged request.
      * @throws {Invalid} if the parameters differ
      */
     recordRepeat: (request: IdempotentRequest): Promise<boolean> => decideOnRepeat(request, recordRepeat),
     /**
-     * Records that the request is charged; false if a concurrent request is.
+     * Records that the request is charged. Resolves with false if a concurrent request is charged
+     * instead.
      * @throws {Invalid} if the parameters differ
      */
     recordUse: async (request: IdempotentRequest): Promise<boolean> => {

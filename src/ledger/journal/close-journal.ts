@@ -29,8 +29,8 @@ export const closeJournal = async (
       return await appendClosed(store, clock(), journal, reason, end);
     } catch (error) {
       if (!(error instanceof WrongExpectedRevision)) throw error;
-      // The journal's process is alive and keeps appending: try again as soon as the conflict is
-      // readable.
+      // The journal's process is alive and keeps appending, so this tries again as soon as the
+      // conflict is readable.
       end = await readFrom(store, journal, error.actual, time);
     }
   }

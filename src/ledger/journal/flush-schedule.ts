@@ -51,7 +51,7 @@ export class FlushSchedule {
     return this.#appendMs >= longAppendMs;
   }
 
-  /** A flush was sent. Ends its delay. */
+  /** Call it when a flush was sent. Ends its delay. */
   sent(): void {
     this.#delay?.stop();
     this.#delay = undefined;
@@ -59,8 +59,8 @@ export class FlushSchedule {
   }
 
   /**
-   * The append of that flush has ended. Delays the next flush if the append was long. Returns
-   * whether it does.
+   * Call it when the append of that flush has ended. Delays the next flush if the append was long,
+   * and then returns true.
    */
   delayNext({ completed, waiting }: { readonly completed: number; readonly waiting: number }): boolean {
     this.#completed = completed;

@@ -122,7 +122,7 @@ export const journalsSince = async (
 interface LedgerEndOptions {
   /** Further streams. */
   readonly streams?: readonly string[];
-  /** Leaves out these journals. Asked after the registry is read. */
+  /** Returns true for journals to leave out. It is called after the registry is read. */
   readonly isLeftOut?: (stream: string) => boolean;
 }
 

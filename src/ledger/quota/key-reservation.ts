@@ -33,7 +33,7 @@ export class Tally {
 /** All reservations of one journal share it. */
 export interface ReservationContext extends SettlementContext {
   readonly waitForAppends: () => Promise<void>;
-  /** This journal turned out to be taken over. */
+  /** Called when it turns out that this journal was taken over. */
   readonly onTakenOver: () => void;
 }
 
@@ -87,7 +87,8 @@ export class KeyReservation {
   }
 
   reserve(characters: number, quota: number): Promise<void> {
-    // Reserved under a higher quota: it must not be spent before others have been asked.
+    // Characters that were reserved under a higher quota must not be spent before others have
+    // returned theirs.
     if (quota < this.#quota) this.#tally.reservedTotal = nothingReserved;
     if (quota !== this.#quota) this.changed();
     this.#quota = quota;
@@ -97,7 +98,7 @@ export class KeyReservation {
     return granted;
   }
 
-  /** Another journal has recalled the reservations, at this position of the log. */
+  /** Call it when another journal has recalled the reservations, at this position of the log. */
   recall(position: number): void {
     this.#recallPosition = Math.max(this.#recallPosition, position);
     this.holdEnded();
@@ -128,7 +129,7 @@ export class KeyReservation {
     this.holdEnded();
   }
 
-  /** Another journal's share has changed. */
+  /** Call it when another journal's share has changed. */
   changed(): void {
     this.#recalled.changed();
   }

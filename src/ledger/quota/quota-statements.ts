@@ -72,7 +72,8 @@ export class QuotaStatements {
     const expected = [this.#totals.stated, ...this.#unresolved.keys()];
     const sent = new Map<number, boolean>();
     const decideAndRecord = (state: Quota): QuotaEvent[] => {
-      // After a conflict it is called again: the events of the first decision were not appended.
+      // After a conflict `decide` is called again, because the events of the first decision were
+      // not appended.
       sent.clear();
       const events = decide(state, { journal, expected, spent: this.#totals.spent, at: now() });
       for (const event of events) {

@@ -45,8 +45,8 @@ interface ReservationsOptions {
 /** Characters that count as spent while their request is in progress. */
 export interface Hold {
   /**
-   * Spends them for a serving of this month. False if they cannot be used: then they are returned,
-   * and `trySpend` decides.
+   * Spends them for a serving of this month. Returns false if they cannot be used: then they are
+   * returned, and `trySpend` decides.
    */
   take(reservations: Reservations, month: string, characters: number): boolean;
   /** Returns the held characters. Has no effect after `take`. */
@@ -77,7 +77,7 @@ export class Reservations {
   readonly #following: Following;
   #stopChecks: (() => void) | undefined;
   #ended: Error | undefined;
-  /** Characters were voided after `close`. */
+  /** True if characters were voided after `close`. */
   #hasLateRefund = false;
 
   constructor(options: ReservationsOptions) {

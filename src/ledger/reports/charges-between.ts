@@ -11,7 +11,7 @@ export interface ChargesRequest {
   /** Only entries that were recorded up to this time count. */
   readonly asOf: number;
   /**
-   * True: the charges of a posting and a day may be one sum, at the day's midnight, if the whole
+   * If true, the charges of a posting and a day may be one sum, at the day's midnight, if the whole
    * day lies within the times.
    */
   readonly byDay: boolean;
@@ -28,7 +28,7 @@ type OnCharge = (charge: Charge) => void;
 export type ReadCharges = (request: ChargesRequest, onCharge: OnCharge) => Promise<void>;
 
 const dayMs = 86_400_000;
-/** More than the clocks of two instances may differ. */
+/** The clocks of two instances differ by less. */
 const toleranceMs = 300_000;
 
 export const createChargeReader =

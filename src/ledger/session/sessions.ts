@@ -71,7 +71,7 @@ export class Sessions {
   }
 
   /**
-   * The current one; opens one if there is none.
+   * Resolves with the current session; opens one if there is none.
    * @throws {Unavailable}
    */
   async open(): Promise<Session> {

@@ -76,7 +76,7 @@ const endOfValue = (bytes: Uint8Array, start: number): number => {
   return bytes.length;
 };
 
-/** An open-addressed hash table of positions; 0: free. */
+/** Builds an open-addressed hash table of positions. A free slot is 0. */
 const slotsOf = (bytes: Uint8Array, keys: readonly number[]): Uint32Array => {
   let size = 2;
   while (size < 2 * keys.length) size *= 2;

@@ -164,7 +164,7 @@ const part = new RegExp(
 const partsOf = (token: string, tag: string, start: number): Part[] =>
   Array.from(token.matchAll(part), ({ 0: text, index }) => ({ text, tag, start: start + index }));
 
-/** Whatever the tagger takes them for. */
+/** These signs are always punctuation, even if the tagger takes them for something else. */
 const always = /^[;:!?—…"“”()[\]{}«»]$/;
 const pausing = new Set([".", ",", "-LRB-", "-RRB-", "``", '""', "''", ":", "$", "#", "NFP"]);
 const written: ReadonlyMap<string, string> = new Map([

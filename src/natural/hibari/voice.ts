@@ -29,9 +29,7 @@ export interface HibariVoice {
   ): AsyncGenerator<Int16Array<ArrayBuffer>, void>;
 }
 
-/**
- * Part of the recipe of audio: change it with every change of the samples of equal model outputs.
- */
+/** It is a part of the recipe of audio. Change it when equal model outputs give other samples. */
 export const hibariCode = "hibari 1";
 
 /**

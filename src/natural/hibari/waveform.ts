@@ -161,7 +161,7 @@ const mirrored = (signal: Float64Array, at: number): number => {
   return signal[inside] ?? 0;
 };
 
-/** Below it a frame is unvoiced. */
+/** A frame with a lower frequency is unvoiced. */
 const minHz = 40;
 const maxHz = 11_000;
 

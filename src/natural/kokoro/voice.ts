@@ -26,9 +26,7 @@ export interface KokoroOptions {
 
 export const kokoroSampleRate = 24_000;
 
-/**
- * Part of the recipe of audio: change it with every change of the samples of equal model outputs.
- */
+/** It is a part of the recipe of audio. Change it when equal model outputs give other samples. */
 export const kokoroCode = "kokoro 1";
 
 const frameSamples = 600;
@@ -58,8 +56,8 @@ const maxPeak = 0.89;
 const knee = 0.6;
 
 /**
- * Plosives of some voices are up to 25 dB above their loudness, and would be clipped. The curve has
- * no edge: its slope is 1 at the knee.
+ * Compresses peaks, because plosives of some voices are up to 25 dB above their loudness and would
+ * be clipped. The curve has no edge: its slope is 1 at the knee.
  */
 const withinPeak = (sample: number): number => {
   const above = (Math.abs(sample) - knee) / (maxPeak - knee);

@@ -102,7 +102,10 @@ export class Reading {
     else voxledger.pause();
   }
 
-  /** Back from the first paragraph reads it again; after the last one there is nothing. */
+  /**
+   * Going back from the first paragraph reads it again. Going forward from the last one does
+   * nothing.
+   */
   skipParagraphs(step: 1 | -1): void {
     if (this.#paragraph + step < this.#paragraphs.length) this.#goTo(this.#paragraph + step);
   }
@@ -225,7 +228,7 @@ export class Reading {
     if (paragraph) this.#options.highlighter.showParagraph(paragraph);
   }
 
-  /** A reading that was cancelled or has failed continues with the paragraph that it was at. */
+  /** A reading that was cancelled or has failed continues with its current paragraph. */
   #end(status: "idle" | "failed", keepsParagraph = true): void {
     this.#unmark();
     this.#part = undefined;

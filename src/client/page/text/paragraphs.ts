@@ -7,7 +7,7 @@ type TextRules = Pick<WebPlayerFeature, "selector" | "paragraphSelector" | "sani
 /** Elements whose content is never text that a reader sees. */
 const neverText = ["script", "style", "template", "noscript", "voxledger-player"];
 
-/** Seen, but not part of a text that is read aloud. */
+/** Elements that are seen, but not part of a text that is read aloud. */
 const notSpoken = [
   ...["nav", "button", "input", "select", "textarea", "svg", "canvas", "audio", "video", "iframe", "object"],
   ...["[hidden]", "[aria-hidden=true]", "[role=navigation]", "[inert]"],

@@ -104,7 +104,7 @@ export const UsageBar = ({ usage }: { usage: KeyDetails["usage"] }): VNode | str
   return html`<${Bar} part=${usage.characters} total=${usage.quota ?? 0} label=${label} />`;
 };
 
-/** A small line without axes. Its text says the same in words. */
+/** A small line without axes. Its label says the same in words. */
 const Sparkline = ({ values, label }: { values: readonly number[]; label: string }): VNode => {
   const top = Math.max(1, ...values);
   const step = 100 / Math.max(1, values.length - 1);

@@ -4,7 +4,7 @@ export type Range = [fromInclusive: number, toInclusive: number];
 /** The last revision of a range that has no end. */
 export const openEnd = Number.MAX_SAFE_INTEGER;
 
-/** The ranges of a posting, which names the first and the last revision of each in one list. */
+/** Reads the ranges of a posting from a list of the first and the last revision of each. */
 export const rangesIn = (flat: readonly number[]): Range[] => {
   const ranges: Range[] = [];
   for (let i = 0; i < flat.length; i += 2) ranges.push([flat[i] as number, flat[i + 1] as number]);

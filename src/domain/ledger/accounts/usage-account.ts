@@ -209,7 +209,7 @@ export class PostingOutOfOrder extends Error {
 }
 
 /**
- * Posts usage. No event if the range is already posted.
+ * Posts usage. Returns no event if the range is already posted.
  * @throws {UsageAccountIsClosed}
  * @throws {PostingOutOfOrder}
  */

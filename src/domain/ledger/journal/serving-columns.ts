@@ -17,8 +17,8 @@ export class ServingColumns {
   readonly #keys = new Map<string, number>();
   readonly #audio: ServedAudio[] = [];
   /**
-   * The first audio with each hash; other audio with it, which differs in a name or a language, by
-   * all members.
+   * The first audio with each hash. Other audio with the same hash, which differs in a name or a
+   * language, is found by all its members.
    */
   readonly #firstAudio = new Map<string, number>();
   readonly #otherAudio = new Map<string, number>();
@@ -131,7 +131,7 @@ const isSameAudio = (serving: Serving, audio: ServedAudio | undefined): boolean 
   serving.format === audio.format &&
   serving.hash === audio.hash;
 
-/** Unambiguous, because only voices contain spaces. */
+/** The key is unambiguous, because only voices contain spaces. */
 const audioKey = ({ hash, engine, format, lang, voice }: Serving): string =>
   `${hash} ${engine} ${format} ${lang} ${voice}`;
 

@@ -42,7 +42,7 @@ interface AccountTotals {
   voided: UsageCount;
   /** The reported thresholds. */
   readonly crossed: Set<number>;
-  /** Over all events. */
+  /** The digest over all events. */
   readonly digest: Hash;
 }
 

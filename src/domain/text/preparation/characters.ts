@@ -84,7 +84,7 @@ export const writeNumerals: Step = (text, { lang }) => {
   const isEnglish = languageOf(lang) === "en";
   const arabic = rewrite(text, roman, ({ 0: run, index, input }) => {
     const letters = run.normalize("NFKC");
-    // English has rules for names and chapters.
+    // The rules of English read names and chapters.
     return isEnglish && name.test(input.slice(Math.max(0, index - 40), index))
       ? letters
       : String(valueOfRoman(letters));

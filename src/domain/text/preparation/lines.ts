@@ -11,8 +11,8 @@ const endsWide = new RegExp(`${wide}$`, "u");
 const beginsWide = new RegExp(`^${wide}`, "u");
 
 /**
- * A tool may pause at each line break, or at none: one that ends a sentence becomes an empty line,
- * others a blank.
+ * A tool may pause at each line break, or at none. So a line break that ends a sentence becomes an
+ * empty line, and any other a blank.
  */
 export const joinLines: Step = (text, { lang }) => {
   if (!lineBreak.test(text.text)) return text;

@@ -19,7 +19,7 @@ const upTo99 =
   (number) =>
     number < 100 ? write(number) : undefined;
 
-/** Masculine where a language distinguishes genders. */
+/** The ordinals are masculine where a language distinguishes genders. */
 const byLanguage: Readonly<Record<string, Write>> = {
   en: (number) => englishOrdinal(number, "american"),
   de: (number) => {

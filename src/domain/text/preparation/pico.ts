@@ -29,7 +29,7 @@ const millions = /(?<![\p{L}\d.,+-])[1-9]\d{6,8}(?![\p{L}\d]|\.\d)/gu;
 const groupEnds = /\B(?=(?:\d{3})+$)/g;
 
 /**
- * It says "dot" at each full stop between letters, and at one after letters and digits, such as
+ * Pico says "dot" at each full stop between letters, and at one after letters and digits, such as
  * `H2O.`.
  */
 const initials =
@@ -37,14 +37,14 @@ const initials =
 const numbersInWords = /(?<=\p{L})\d+(?=\p{L}(?!\p{L}))/gu;
 
 /**
- * It takes letters and numbers before a full stop for initials and ordinal numbers, and does not
+ * Pico takes letters and numbers before a full stop for initials and ordinal numbers, and does not
  * end the sentence.
  */
 const lastStops = /(?<=\d|(?<!\p{L})\p{L})\.(?=["')\]]*(?:\s*$|\s+\p{Lu}))/gu;
 
 /**
- * Names of the number sign where Pico skips it, by language. Before a number, it says that it is
- * one.
+ * Names of the number sign where Pico skips it, by language. Before a number, the sign means
+ * "number".
  */
 const hash: Readonly<Record<string, string>> = { es: "almohadilla", fr: "dièse", it: "cancelletto" };
 const hashes = /(?<![\p{L}\p{N}#&])#(?!#)(?=(\s?\d)?)/gu;

@@ -15,12 +15,12 @@ export interface Reader {
 export type Step = (text: MappedText, reader: Reader) => MappedText;
 
 /**
- * The tools that read the markup of documents. Others get plain texts, pauses and prosody; with its
- * own option flite never ends.
+ * The tools that read the markup of documents. Other tools get plain texts, pauses and prosody.
+ * flite has an option for markup, with which it never ends.
  */
 export const readsMarkup: ReadonlySet<Reader["tool"]> = new Set(["espeak"]);
 
-/** Others than `all` get texts, pauses and prosody instead. */
+/** Readers that do not read `all` elements get texts, pauses and prosody instead. */
 export const elementsReadBy = (tool: Reader["tool"]): ReadElements => {
   if (readsMarkup.has(tool)) return "all";
   return tool === "hibari" || tool === "kokoro" ? "phonemes" : "none";

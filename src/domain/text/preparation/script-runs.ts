@@ -77,8 +77,8 @@ export const unknownLetters = new RegExp(
 );
 
 /**
- * Letters of one script, what stands between them, and punctuation after them. Digits alone are
- * numbers of the reader's language.
+ * Matches letters of one script, the characters between them, and punctuation after them. Digits
+ * alone are numbers of the reader's language.
  */
 const runPattern = ({ letter, minLength = 1, isLikeLatin }: Script): string => {
   const letters = `(?!\\p{Nd})${letter.repeat(minLength)}(?:\\P{L}*${letter})*`;
@@ -114,7 +114,8 @@ export const scriptRuns = (text: string, reader: Reader): readonly ScriptRun[] =
   const { scripts, pattern } = foreignFor(reader);
   const runs: ScriptRun[] = [];
   /**
-   * Words without letters belong to the run before them, at the beginning to the one after them.
+   * Words without letters belong to the run before them. At the beginning of the text they belong
+   * to the run after them.
    */
   let held = "";
   const add = (words: string, lang: string | undefined): void => {

@@ -71,8 +71,8 @@ const tokensOf = (text: string): Token[] => {
 /** Words that may be written with more or fewer spaces: `e-mail` and `email`, `U.S.` and `US`. */
 const maxJoined = 4;
 /**
- * Words of a number, per digit, and with it of its unit. Two characters of scripts without spaces
- * count as a word.
+ * The maximum words of a number, per digit, and of a number with its unit. Two characters of
+ * scripts without spaces count as a word.
  */
 const [wordsPerDigit, wordsOfUnit] = [2, 2];
 const wordsOfSign = 3;
@@ -171,7 +171,7 @@ class Alignment {
     return mayBeUnknown || numberWords.has(word.letters) || spokenSigns.has(word.letters);
   }
 
-  /** A sign need not be spoken. Only English numbers are understood. */
+  /** Signs may be left out. Only English numbers are understood. */
   #isReading(token: NumberOrSign, words: readonly Token[]): boolean {
     if (token.kind === "sign") return true;
     if (words.length === 0) return false;

@@ -2,7 +2,9 @@ import { TokenizerBuilder } from "lindera-wasm-nodejs-ipadic";
 import type { Replacement } from "../../../domain/text/mapped-text.ts";
 import { readingsOfTokens, type Token } from "./phrases.ts";
 
-/** Takes a second and 130 MB: for worker threads and tests. */
+/**
+ * Loads the dictionary, which takes a second and 130 MB. Use it only in worker threads and tests.
+ */
 export const openDictionary = (): ((text: string) => Replacement[]) => {
   const builder = new TokenizerBuilder();
   builder.setDictionary("embedded://ipadic");

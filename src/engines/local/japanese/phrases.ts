@@ -127,7 +127,7 @@ const numerals: ReadonlyMap<string, string> = new Map([
 const table = (rows: string): ReadonlyMap<string, string> =>
   new Map(rows.split(/\s+/).map((row) => row.split("=") as [string, string]));
 
-/** Unless a number precedes. */
+/** These readings apply unless a number precedes. */
 const alone = table(
   `一人=ひとり 二人=ふたり 二日=ふつか 三日=みっか 四日=よっか 五日=いつか
   六日=むいか 七日=なのか 八日=よーか 九日=ここのか 十日=とーか
@@ -136,8 +136,8 @@ const alone = table(
 );
 
 /**
- * Numerals and counters change each other's sounds; and words that the dictionary reads in a rarer
- * way.
+ * These readings always apply: numerals and counters that change each other's sounds, and words for
+ * which the dictionary has a rarer reading.
  */
 const anywhere = table(
   `一本=いっぽん 三本=さんぼん 六本=ろっぽん 八本=はっぽん 十本=じゅっぽん 一匹=いっぴき 三匹=さんびき 六匹=ろっぴき 八匹=はっぴき 十匹=じゅっぴき

@@ -74,7 +74,7 @@ export const galleryOperation = ({ gallery }: GalleryOptions): Operation =>
     },
   });
 
-/** Nothing from other origins, no script at all. */
+/** The policy forbids everything from other origins, and all scripts. */
 const galleryPolicy = [
   "default-src 'none'",
   "style-src 'self'",

@@ -7,8 +7,8 @@ import { defaultLang, spokenText, textFormat } from "../synthesis/request.ts";
 import { defaultVoice } from "./voice-map.ts";
 
 /**
- * The models of OpenAI that clients ask for. They have the names of no engine: the voice decides on
- * it.
+ * The models of OpenAI that clients ask for. They are not the names of engines: the voice decides
+ * which engine speaks.
  */
 export const defaultModels = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"] as const;
 

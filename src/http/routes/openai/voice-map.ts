@@ -4,8 +4,8 @@ import type { Gender } from "../../../domain/synthesis/speech.ts";
 interface MappedVoice {
   readonly name: string;
   /**
-   * It is replaced by a voice of this gender if the text is of another language. Absent: it speaks
-   * all texts.
+   * If the text has another language, a voice of this gender replaces it. If absent, it speaks all
+   * texts.
    */
   readonly gender?: Gender;
 }
@@ -40,7 +40,7 @@ export const defaultVoice = "alloy";
 
 export interface VoiceMap {
   readonly entries: readonly (readonly [name: string, voice: MappedVoice])[];
-  /** Exact, or else ignoring case. */
+  /** Finds a name exactly, or else ignoring case. */
   find(name: string): MappedVoice | undefined;
 }
 

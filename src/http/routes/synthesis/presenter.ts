@@ -17,7 +17,9 @@ export interface SynthesisCall extends RequestContext {
   readonly ifNoneMatch?: string | undefined;
   readonly range?: string | undefined;
   readonly ifRange?: string | undefined;
-  /** True: the marks of the audio are sent, with phonemes, instead of the audio. Default: false. */
+  /**
+   * If true, the marks of the audio are sent, with phonemes, instead of the audio. Default: false.
+   */
   readonly marks?: boolean;
   readonly signal: AbortSignal;
 }

@@ -41,8 +41,8 @@ export const romanNumeralRules: readonly Rule[] = [
     },
   ],
   [
-    // A single letter may be the name of a part, but not "I", and no number goes beyond "L" without
-    // being a word or an abbreviation.
+    // A single letter may be the number of a part, except "I". Numbers above "L" are not read,
+    // because they are also words or abbreviations.
     pattern(
       `(?<=(?<!\\p{L})${parts} )([IVXLC]{2,8}|[IVX]${isClosed}|(?<=War )I)(?![\\p{L}\\p{N}'’]|\\.\\p{L})`,
     ),

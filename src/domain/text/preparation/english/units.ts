@@ -68,7 +68,7 @@ export const writtenUnit = anyOf(
 );
 const blank = "[ \\u00a0\\u202f]";
 
-/** People give the size of these in inches. */
+/** The size of these things is given in inches. */
 const sized = anyOf("screen monitor display TV laptop pizza vinyl record disc ruler pipe nail tablet");
 
 const directions: Readonly<Record<string, string>> = { N: "north", S: "south", E: "east", W: "west" };

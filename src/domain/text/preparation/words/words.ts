@@ -56,7 +56,7 @@ const rulesOf = (lang: string, decimals: number): Intl.PluralRules => {
 };
 
 /**
- * The last sign of decimals of a number whose groups are joined, or, in English, separated by
+ * Finds the sign of decimals of a number whose groups are joined or, in English, separated by
  * commas.
  */
 const decimalsOf = (number: string): string => /(?:[.]|,(?!\d{3}(?:,|$)))(\d+)$/.exec(number)?.[1] ?? "";
