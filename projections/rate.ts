@@ -11,8 +11,8 @@ export interface Rate {
 
 interface InstanceRate {
   /**
-   * When the store appended its last report: the store's clock is the only one that all instances
-   * share.
+   * The time at which the store appended its last report. The store's clock is the only one that
+   * all instances share.
    */
   reportedAt: EpochMs;
   /** Requests by minute and key, for the latest minutes of the instance's clock. */

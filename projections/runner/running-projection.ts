@@ -112,7 +112,7 @@ export class RunningProjection {
 
   /**
    * Writes a snapshot, unless no checkpoint was reached or a fold has failed.
-   * @throws what the snapshot store throws
+   * @throws the errors of the snapshot store
    */
   async save(snapshots: SnapshotStore): Promise<void> {
     const range = this.#range;

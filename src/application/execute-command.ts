@@ -11,7 +11,7 @@ export interface CommandContext {
 
 /**
  * Applies a decision to a stream. Resolves with the new state once this instance's views show it.
- * @throws whatever `decide` throws
+ * @throws the errors of `decide`
  * @throws {Unavailable} when the event store does not respond
  */
 export type ExecuteCommand = <S, E extends DomainEvent>(

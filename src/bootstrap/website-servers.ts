@@ -86,7 +86,7 @@ export const openPostWebhook = (networks: AllowedNetworks, log: Logger): PostWeb
   };
 };
 
-/** Only the status matters, even if the body is cut off. */
+/** Reads a body whose content does not matter. It is no failure if it is cut off. */
 const drainBody = async (body: AsyncIterable<Buffer>): Promise<void> => {
   let bytes = 0;
   try {

@@ -34,7 +34,7 @@ export const reading = (reads: Reads): Access => ({ writes: false, reads });
 export type WithServices = <T>(work: (services: Services) => Promise<T> | T, access?: Access) => Promise<T>;
 
 /**
- * Thrown by a command that has printed its result, for the exit code 2: it succeeded, with remarks.
+ * A command that has printed its result throws it to exit with code 2: it succeeded, with remarks.
  */
 export class Remarked extends Error {
   override readonly name = "Remarked";

@@ -12,7 +12,7 @@ export interface SpokenAudio {
   /** Seconds from the start, and the level at each: 0 to 1. */
   readonly times: readonly number[];
   readonly levels: readonly number[];
-  /** When each word is spoken; empty if unknown. */
+  /** The words with their times; empty if unknown. */
   readonly words: readonly SpokenWord[];
   readonly source: string;
   readonly engineResponseMs: number;

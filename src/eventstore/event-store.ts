@@ -46,7 +46,7 @@ export interface RecordedEvent extends NewEvent {
   readonly revision: number;
   /** Increases over the whole log, with gaps. */
   readonly position: number;
-  /** When the store appended it. */
+  /** The time at which the store appended it. */
   readonly created: EpochMs;
 }
 

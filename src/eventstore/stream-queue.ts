@@ -154,8 +154,8 @@ export class StreamQueue {
   }
 
   /**
-   * Decides, and appends with the expected revision; on a conflict reads the new events and decides
-   * again.
+   * Decides, and appends with the expected revision. After a conflict it reads the new events and
+   * decides again.
    *
    * A refusal, or a decision without events, is made after a read that began after the command, and
    * so includes every event that was acknowledged before. Reads may lag behind appends

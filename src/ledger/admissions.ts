@@ -96,7 +96,7 @@ export class Admissions {
 
   /**
    * Reserves characters in the session, for another attempt to spend or hold them. If the session
-   * ends meanwhile, the next attempt uses the next one.
+   * ends in the meantime, the next attempt uses the next one.
    * @throws {KeyIsSuspended} if they exceed the quota: the key is now suspended
    * @throws {Unavailable}
    */

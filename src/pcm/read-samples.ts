@@ -47,7 +47,7 @@ export const readSamples = async (
   };
 };
 
-/** flite exits with 0 when its disk is full: only the header shows what is missing. */
+/** Compares the length with the header, because flite exits with 0 even if the disk was full. */
 async function* checkLength(
   wav: AsyncIterable<Buffer>,
   invalid: Failures["invalid"],

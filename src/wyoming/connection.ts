@@ -42,7 +42,7 @@ export interface ConnectionLimits extends EventLimits {
   readonly utteranceIdleMs: number;
   /** The longest time in which nothing is received or sent between utterances. */
   readonly idleMs: number;
-  /** The longest time in which a client reads nothing of what was sent. */
+  /** The longest time in which a client reads nothing. */
   readonly stallMs: number;
   /** The longest time that a client takes to read the last event and to close the connection. */
   readonly lingerMs: number;

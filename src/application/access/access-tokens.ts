@@ -153,7 +153,8 @@ const signJwt = (claims: object, key: Buffer): string => {
 const readJwt = (token: string, key: Buffer): unknown => {
   const [head, payload, signed, ...more] = token.split(".");
   if (head !== header || payload === undefined || signed === undefined || more.length > 0) return undefined;
-  // Compared as text: several base64url spellings decode to the same signature.
+  // The signatures are compared as text, because several base64url spellings decode to the same
+  // one.
   const [expected, given] = [Buffer.from(signature(`${head}.${payload}`, key)), Buffer.from(signed)];
   if (expected.length !== given.length || !timingSafeEqual(expected, given)) return undefined;
   return JSON.parse(Buffer.from(payload, "base64url").toString());

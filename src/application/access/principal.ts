@@ -34,7 +34,7 @@ export type Proof =
 export interface Validity {
   readonly issuedAt: number;
   readonly exp: number;
-  /** When the session began, with other credentials than a token. */
+  /** The time at which the session began, with other credentials than a token. */
   readonly authTime: number;
 }
 

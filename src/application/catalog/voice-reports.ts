@@ -56,7 +56,7 @@ export const createVoiceReports =
       isInCatalog: (voice: ReportedVoice) => natives(voice.name).some((native) => isSameVoice(native, voice)),
       at: new Date(clock()).toISOString(),
     };
-    // No key and no request id: the event says what a platform has, not who reported it.
+    // The event has no key and no request id: it says what a platform has, not who reported it.
     await execute(platformDecider, platformStream(browser, os), (known) => reportVoices(known, report), {
       actor: "system",
     });

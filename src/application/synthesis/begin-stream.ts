@@ -15,7 +15,7 @@ export interface SynthesisStream {
   readonly contentType: MimeType;
   readonly prosodyApplied: readonly ProsodyParameter[];
   readonly source: AudioSource;
-  /** Charged to the key; 0 for a repeat. */
+  /** The characters that the key is charged; 0 for a repeat. */
   readonly characters: number;
   /**
    * The chunks, at the reader's pace; to be read once. When reading ends, for any reason, the

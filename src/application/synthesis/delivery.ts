@@ -44,7 +44,7 @@ interface RequestedPart<S extends Selection> {
 interface Delivered<S extends Selection> {
   readonly audio: Audio;
   readonly selection: S;
-  /** Charged to the key; 0 for a repeat. */
+  /** The characters that the key is charged; 0 for a repeat. */
   readonly characters: number;
 }
 

@@ -3,7 +3,10 @@ export type Waiter = ReturnType<typeof createWaiter>;
 
 let lastSequence = 0;
 
-/** The time in milliseconds: comparable between processes of one machine. Always increases. */
+/**
+ * Returns the time in milliseconds, always later than the one before. Processes of one machine can
+ * compare these times.
+ */
 const nextSequence = (): number => {
   lastSequence = Math.max(performance.timeOrigin + performance.now(), lastSequence + 0.001);
   return lastSequence;

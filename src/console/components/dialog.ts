@@ -32,7 +32,7 @@ interface ConfirmProps extends DialogProps {
   /** The text of the button: `Suspend key`. */
   readonly action: string;
   readonly isDangerous?: boolean;
-  /** Receives the form's fields by name. The dialog shows what it throws. */
+  /** Receives the form's fields by name. The dialog shows the errors that it throws. */
   readonly onConfirm: (fields: FormData) => Promise<unknown>;
   /**
    * The dialog stays open after the action, for instance because it then shows a result. Default

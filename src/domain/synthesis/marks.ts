@@ -1,6 +1,6 @@
-/** When a word or sentence of a text is spoken, or a `<mark>` is reached. */
+/** The time at which a word or sentence of a text is spoken, or a `<mark>` is reached. */
 export interface Mark {
-  /** When it begins, in whole milliseconds from the start of the audio. */
+  /** Its beginning, in whole milliseconds from the start of the audio. */
   readonly time: number;
   readonly type: "word" | "sentence" | "mark";
   /**

@@ -2,7 +2,7 @@ import type { Mark } from "./marks.ts";
 
 /** A phoneme of a text with its time. Phonemes disclose the words, so they are never stored. */
 export interface SpokenPhoneme {
-  /** When it begins, in milliseconds from the start of the audio. */
+  /** Its beginning, in milliseconds from the start of the audio. */
   readonly time: number;
   /** The place of its word, as that of a mark. */
   readonly start: number;

@@ -37,8 +37,8 @@ export interface Recipe {
    */
   readonly websiteId?: string;
   /**
-   * `replacementsDigest` of what the website's lexicons replace in the text; absent if they replace
-   * nothing.
+   * `replacementsDigest` of the replacements of the website's lexicons in the text; absent if there
+   * are none.
    */
   readonly replacements?: string;
   /** The other voices that speak in the text, and the version of each. Absent if there are none. */

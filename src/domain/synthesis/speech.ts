@@ -67,7 +67,7 @@ export interface Voice {
   readonly gender: ShortGender;
   /** BCP-47. */
   readonly lang: string;
-  /** Tried in this order. */
+  /** Its system voices, which are tried in this order. */
   readonly voiceIDs: readonly number[];
   readonly deprecated?: boolean;
   readonly isByok?: boolean;

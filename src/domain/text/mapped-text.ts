@@ -84,7 +84,7 @@ export const replace = (source: MappedText, replacements: Iterable<Replacement>)
 };
 
 /**
- * The lengths of what two texts have in common at their beginning and, beyond that, at their end. A
+ * Returns the lengths of the common beginning of two texts and, after that, of their common end. A
  * word of the first text is not divided where the second one has a blank: "a@b" and "a at b" have
  * nothing in common.
  */

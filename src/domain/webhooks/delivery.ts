@@ -53,7 +53,7 @@ export type Delivery =
       readonly status: "pending" | "started" | "succeeded" | "failed";
       readonly message: WebhookMessage;
       readonly queuedAt: string;
-      /** When the next attempt may start; empty if there is none. */
+      /** The time at which the next attempt may start; empty if there is none. */
       readonly dueAt: string;
       readonly attempts: readonly Attempt[];
     };

@@ -9,7 +9,7 @@ export interface WebhookMessage {
   readonly id: string;
   /** `webhook.test` is sent on request, even to a webhook that has not subscribed to it. */
   readonly type: WebhookEventType | "webhook.test";
-  /** When it happened, ISO 8601, UTC. */
+  /** The time at which it happened. ISO 8601, UTC. */
   readonly timestamp: string;
   readonly data: Readonly<Record<string, unknown>>;
 }

@@ -36,7 +36,7 @@ export const createAppendProbe = (appendOne: () => Promise<unknown>, time: Time 
      * Resolves if appends are possible: one has succeeded recently and none is overdue, or the
      * probe's own append succeeds. The probe appends at most one event in 2 seconds, and none under
      * load.
-     * @throws what the probe's append throws
+     * @throws the errors of the probe's append
      */
     check: async (): Promise<void> => {
       if (isHealthy()) return;

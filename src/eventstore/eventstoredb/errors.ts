@@ -79,7 +79,7 @@ export const unknownErrorMessage = (error: unknown): string | undefined => {
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown })?.code;
 
-/** Permanent with these credentials: do not retry. */
+/** The server refuses these credentials. The failure is permanent: do not retry. */
 export class CredentialsRefused extends EventStoreUnavailable {}
 
 /** The server's TLS certificate is not trusted: do not retry. */

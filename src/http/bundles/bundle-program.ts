@@ -99,7 +99,10 @@ const bundleConsole = () =>
 
 const nodeGlobals = join(reproduceFolder, "node-globals.ts");
 
-/** The page that computes audio runs the service's own code, with what this code uses of Node. */
+/**
+ * The page that computes audio runs the service's own code, with replacements for the parts of Node
+ * that this code uses.
+ */
 const bundleReproduce = () =>
   build({
     ...options,

@@ -38,7 +38,7 @@ export interface BundleLoader {
 
 interface BundleLoaderOptions {
   readonly warn: (sentence: string) => void;
-  /** Replaced in tests. */
+  /** The program that makes the bundles. Tests replace it. */
   readonly program?: string;
   readonly keptFile?: string;
   readonly time?: Time;

@@ -69,7 +69,7 @@ export const rateLimits = {
 
 export const retryAfter = header("Retry-After", count, "Seconds to wait before repeating the request.", "42");
 
-/** Obeyed by OpenAI's clients. */
+/** OpenAI's clients obey it. */
 export const shouldRetry = header(
   "x-should-retry",
   z.enum(["true", "false"]),

@@ -39,7 +39,7 @@ interface AccountEntries {
   /** The revision after the last posting. */
   fromInclusive: number;
   unposted: UnpostedEntries | undefined;
-  /** When the first of `unposted` was added, as `time` measures. */
+  /** The time at which the first of `unposted` was added, as `time` measures it. */
   addedAt: number;
   /**
    * The entries that are being posted. They stay the same until it is done, because the outcome of
@@ -247,7 +247,10 @@ export class Postings implements KnownJournal {
     posting.release();
   }
 
-  /** Entries that are added meanwhile have the initial `fromInclusive` or a later revision. */
+  /**
+   * Notes the revision up to which all entries are posted. Entries that are added in the meantime
+   * have the initial `fromInclusive` or a later revision.
+   */
   async #notePosted(): Promise<void> {
     let first = this.#lastEntry + 1;
     for await (const account of inTimeSlices(this.#accounts()))

@@ -38,7 +38,7 @@ export type Sums = Pick<UsagePosted, "requests" | "characters" | "voided" | "cel
 
 export interface SummedUp {
   readonly sums: Sums;
-  /** When it was posted; the time of the last entry if it was not. */
+  /** The time at which it was posted, or of the last entry if it was not. */
   readonly at: string;
   /** The log position of the posting; infinity without one. */
   readonly position: number;

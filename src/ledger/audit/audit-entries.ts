@@ -23,7 +23,7 @@ export interface AuditEntry {
   /** The event's id. */
   readonly id: string;
   readonly type: string;
-  /** When it happened, ISO 8601 UTC. */
+  /** The time at which it happened. ISO 8601, UTC. */
   readonly at: string;
   /** The event's own data, or a serving, voided serving or end of a stream (journal/serving.ts). */
   readonly data: object;

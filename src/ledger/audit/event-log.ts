@@ -33,7 +33,7 @@ export interface EventsPage {
   /** The position up to which the log was read. */
   readonly asOfPosition: number;
   /**
-   * False: there may be more entries, so continue at `next`. True: the end of the log was reached.
+   * True if the end of the log was reached. Otherwise there may be more entries, from `next` on.
    */
   readonly caughtUp: boolean;
 }

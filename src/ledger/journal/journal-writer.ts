@@ -34,7 +34,10 @@ export class JournalWriter {
   readonly #deadlines: DeadlineQueue<PendingServing>;
   readonly #waiting = new WaitingEntries();
   readonly #schedule: FlushSchedule;
-  /** When this turn of the event loop ends, a flush starts, unless one is in flight or delayed. */
+  /**
+   * True if a flush starts at the end of this turn of the event loop, unless one is then in flight
+   * or delayed.
+   */
   #isTurnEndScheduled = false;
   #inFlight: Flush | undefined;
   #closing: { reason: JournalClosed["reason"]; closed: PromiseWithResolvers<number> } | undefined;

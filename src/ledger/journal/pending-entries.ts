@@ -40,7 +40,7 @@ export class PendingEntries {
     return this.#queues.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** No request waits for voids and ends of streams. */
+  /** The voids and ends of streams, for which no request waits. */
   get backgroundEntries(): number {
     return this.voids.length + this.streams.length;
   }

@@ -26,7 +26,7 @@ export class Tally {
   stated: number | undefined = undefined;
   /** The number of times that its reservation was returned because it was idle. */
   idleReturns = 0;
-  /** Present while characters are reserved, wanted or to be returned. */
+  /** It is present while characters are reserved, requested or to be returned. */
   reservation: KeyReservation | undefined = undefined;
 }
 

@@ -51,8 +51,8 @@ export interface QuotaThresholdsOptions {
 
 const maxConcurrentReads = 8;
 /**
- * The first check reads what no account has yet, which may be gigabytes while very many keys are
- * busy. The pause after a check is this many times as long as the check.
+ * The first check reads the entries that no account has yet, which may be gigabytes while very many
+ * keys are busy. The pause after a check is this many times as long as the check.
  */
 const pauseFactor = 20;
 const minPauseMs = 10_000;
@@ -69,7 +69,8 @@ export class QuotaThresholds {
   /** Keys whose usage must be read, by month. */
   readonly #due = new Map<string, Set<string>>();
   /**
-   * The next check must count what open journals have not posted, up to this position of the log.
+   * The next check must count the unposted entries of open journals, up to this position of the
+   * log.
    */
   #unpostedUpTo: number | undefined = Number.POSITIVE_INFINITY;
   #hasFailed = false;
@@ -117,15 +118,15 @@ export class QuotaThresholds {
   };
 
   /**
-   * The next check counts what open journals have not posted, also those of processes that are
-   * gone, only up to this position of the log. Call it when later events are given to `add`.
-   * If it is never called, the first check counts all of them.
+   * Makes the next check count the unposted entries of open journals, also of processes that are
+   * gone, only up to this position of the log. Call it when later events are given to `add`. If it
+   * is never called, the first check counts all of them.
    */
   readonly countUnposted = (upTo: number): void => {
     this.#unpostedUpTo = upTo;
   };
 
-  /** The next check reads the key's usage: its quota may be lower than before. */
+  /** Makes the next check read the key's usage, because its quota may be lower than before. */
   readonly recheck = (apiKey: string): void =>
     this.#addDue(apiKey, monthOf(new Date(this.#options.clock()).toISOString()));
 

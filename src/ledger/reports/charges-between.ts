@@ -87,7 +87,10 @@ const useOf = ({ sums, at, isWhole }: SummedUp, request: ChargesRequest): Use =>
 const hasWholeDays = ({ fromInclusive, toExclusive, asOf }: ChargesRequest): boolean =>
   fromInclusive % dayMs === 0 && (toExclusive % dayMs === 0 || toExclusive > asOf);
 
-/** Nothing is recorded after `asOf`: a day that ends later is inside. */
+/**
+ * Says whether a time range lies inside of the requested one. A day that ends after `asOf` counts
+ * as inside, because nothing was recorded after it.
+ */
 const placeOf = (
   day: number,
   { fromInclusive, toExclusive, asOf }: ChargesRequest,

@@ -71,7 +71,7 @@ export interface UsageReport extends UsageCount {
 }
 
 interface CorrectedUsage extends UsageCount {
-  /** When the clock was corrected. */
+  /** The time at which the clock was corrected. */
   readonly at: string;
   /** The requests are charged under this month, for ever. */
   readonly month: string;

@@ -1,6 +1,6 @@
 import type { Accent } from "./lexicon.ts";
 
-/** The files of the front end for an accent: they are part of what its audio depends on. */
+/** The files of the front end for an accent. Its audio depends on them. */
 export const englishFilesOf = (accent: Accent): readonly string[] => [
   `lexicon_${accent}_gold.json.gz`,
   `lexicon_${accent}_silver.json.gz`,

@@ -10,7 +10,7 @@ interface RealFft {
   inverse(spectrum: Complex, real: Float64Array): void;
 }
 
-/** @throws {RangeError} `size` is not twice a product of 2, 3, 4 and 5 */
+/** @throws {RangeError} if `size` is not twice a product of 2, 3, 4 and 5 */
 export const createRealFft = (size: number): RealFft => {
   const half = size / 2;
   const transform = createComplexFft(half);
@@ -59,8 +59,8 @@ export const createRealFft = (size: number): RealFft => {
         const sine = sines[k] as number;
         const oddRe = turnedRe * cosine + turnedIm * sine;
         const oddIm = turnedIm * cosine - turnedRe * sine;
-        // Conjugated, because the forward transform of a conjugate is the conjugate of the inverse
-        // one.
+        // The values are conjugated, because the forward transform of a conjugate is the conjugate
+        // of the inverse transform.
         zRe[k] = evenRe - oddIm;
         zIm[k] = -(evenIm + oddRe);
       }

@@ -105,7 +105,7 @@ interface RefusalProps {
   readonly errors: ReadonlyMap<string, string>;
 }
 
-/** Why the service did not store the configuration. */
+/** The reason why the service did not store the configuration. */
 const Refusal = ({ error, errors }: RefusalProps): VNode =>
   html`<${Failed} error=${error} />
     <ul class="error">${[...errors].map(([place, message]) => html`<li key=${place}><code>${place}</code>: ${message}</li>`)}</ul>`;

@@ -23,7 +23,7 @@ export const runChecks = (event: EventPlace, checks: () => void): void => {
   }
 };
 
-/** True if the event is well-formed, as far as it shows: a proof withholds some members. */
+/** True if the members that the event has are well-formed. A proof withholds some members. */
 export const isWellFormedProof = (event: ProvenEvent): boolean => {
   const member = withheldMember(event.type);
   if (member === undefined || !anyObject(event.data)) return isWellFormed(event);

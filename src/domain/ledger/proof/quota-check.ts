@@ -181,7 +181,7 @@ export class QuotaCheck {
     throw new NotGenuine(`${nameOf(event)} states a quota of ${quota}, which the key's plan did not have`);
   }
 
-  /** Nothing is recorded in a closed month. */
+  /** Forgets a month when it is closed: nothing is recorded in it any more. */
   #closeMonth(event: ProvenEvent): void {
     if (!isOfType<UsageAccountEvent, ProvenEvent>(event, ["AccountClosed"])) return;
     const stream = `${quotaPrefix}${event.stream.slice(usageAccountPrefix.length)}`;

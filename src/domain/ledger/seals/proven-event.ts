@@ -9,7 +9,7 @@ export interface ProvenEvent {
   readonly revision: number;
   readonly id: string;
   readonly type: string;
-  /** When the store appended it. */
+  /** The time at which the store appended it. */
   readonly created: EpochMs;
   /** The data, without what is withheld. */
   readonly data: object;

@@ -3,7 +3,7 @@ import { greetings, words } from "./words.ts";
 
 const split = (list: string): string[] => list.split(" ");
 
-/** A word's languages, and how much it says for them. */
+/** A word's languages, and its weight as evidence for them. */
 export interface Evidence {
   readonly langs: readonly string[];
   readonly weight: number;

@@ -4,7 +4,7 @@ import { backgroundTime, type Time } from "../../../async/time.ts";
 import { errorMessage, Unavailable } from "../../../domain/errors.ts";
 import type { Replacement } from "../../../domain/text/mapped-text.ts";
 
-/** Part of the recipes of Japanese voices. */
+/** The recipes of Japanese voices contain this version. */
 export const dictionaryVersion = "lindera-ipadic 2.0.0";
 
 export interface ReadingsRequest {

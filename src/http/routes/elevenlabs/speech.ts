@@ -167,7 +167,7 @@ const planContent = (
   }
 };
 
-/** Delivers complete audio, with what `select` adds to it. */
+/** Delivers complete audio, with the members that `select` adds to it. */
 const deliver = async <S extends object>(
   { synthesis, names }: SpeechOptions,
   ctx: Context,

@@ -19,7 +19,7 @@ export const TimedAudio = namedSchema("ElevenLabsTimedAudio", {
 });
 
 /**
- * When each character of finished audio is spoken; null if that is unknown.
+ * Computes the times of the characters of complete audio; null if they are unknown.
  * @throws {Unavailable}
  */
 export const alignmentOf = async (

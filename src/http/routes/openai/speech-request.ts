@@ -41,7 +41,7 @@ const voiceParameter = z.union([voiceName, z.object({ id: voiceName })], {
   error: "voice must be the name of a voice, or an object with its name as id.",
 });
 
-/** Clients send `null` for what they leave open. */
+/** Clients send `null` for members that they leave open. */
 const orDefault = <S extends z.ZodType>(schema: S, value: z.output<S>, meta: object) =>
   schema
     .nullish()
