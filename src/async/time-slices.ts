@@ -13,7 +13,7 @@ const turnsBetween = 4;
  */
 const freeItems = 16;
 
-/** Use `inTimeSlices`. */
+/** Creates `inTimeSlices`, for tests. All other callers share the one below. */
 export const createTimeSlices = (time: Pick<Time, "now"> = systemTime) => {
   /** Is undefined if no work has been done in this turn of the event loop. */
   let startedAt: number | undefined;

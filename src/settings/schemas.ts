@@ -37,7 +37,8 @@ export const flag = z.enum(["true", "false"], "must be true or false").default("
 export const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
 /**
- * The base of links. Links would disclose credentials, and no path can follow a query or fragment.
+ * The base of links. It has no credentials, which links would disclose, and no query or fragment,
+ * which no path can follow.
  */
 export const publicUrl = url
   .refine((value) => !/[?#]/.test(value), "must have no query and no fragment")

@@ -15,13 +15,13 @@ export const messageFromBody = (body: string, hidden: readonly string[] = []): s
 
 /** Returns one line without credentials. `hidden`: further values to remove. */
 export const redact = (said: string, hidden: readonly string[] = []): string | undefined => {
-  const open = hidden
+  const withoutHidden = hidden
     .filter(({ length }) => length >= shortestHidden)
     .toSorted((a, b) => b.length - a.length)
     .reduce((text, secret) => withoutParts(text.replaceAll(secret, "…"), secret), said);
   const stripped = credentials.reduce(
     (text, [pattern, instead]) => text.replace(pattern, instead),
-    clipped(open),
+    clipped(withoutHidden),
   );
   const line = stripped.replace(/[\s\p{C}]+/gu, " ").trim();
   if (line === "") return undefined;
@@ -51,7 +51,7 @@ const withoutParts = (said: string, secret: string): string => {
   return kept;
 };
 
-/** Cut between words: half a credential would not match the patterns. */
+/** Cuts a text between words, because half a credential would not match the patterns. */
 const clipped = (text: string): string =>
   text.length <= maxLookedAt ? text : text.slice(0, maxLookedAt).replace(/\S+$/, "");
 

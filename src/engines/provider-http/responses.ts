@@ -78,11 +78,11 @@ export const errorFrom = async (
 ): Promise<UpstreamFailed> => {
   const { status } = response;
   const words = messageFromBody(await readStart(response), hidden);
-  const wordless = `The speech provider responded with an error (HTTP ${status} ${nodeHttp.STATUS_CODES[status] ?? "unknown"}).`;
-  return new UpstreamFailed(words ?? wordless, {
+  const generic = `The speech provider responded with an error (HTTP ${status} ${nodeHttp.STATUS_CODES[status] ?? "unknown"}).`;
+  return new UpstreamFailed(words ?? generic, {
     stage: "answer",
     status,
-    loggable: wordless,
+    loggable: generic,
     retryAfterSeconds: retryAfterSeconds(response, clock),
   });
 };

@@ -14,8 +14,8 @@ export interface LimiterOptions {
   /** Requests that may begin within any 60 seconds. */
   readonly perMinute: number;
   /**
-   * The number of concurrent requests that are reserved for keys without others: for a server that
-   * many keys share. Default 0.
+   * The number of concurrent requests that only keys with little work may use. It is for a server
+   * that many keys share. Default 0.
    */
   readonly reserved?: number;
 }

@@ -18,7 +18,10 @@ export interface AuditRequest extends EventFilter {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The place of an entry in the log. Without an index: after all entries of the event. */
+/**
+ * The place of an entry in the log. Without an index, it is the place after all entries of the
+ * event.
+ */
 export interface AuditPlace {
   readonly position: number;
   readonly index?: number;

@@ -13,7 +13,7 @@ interface CurrentPart {
   /** The index in the text of the whole article. */
   readonly charIndex: number;
   readonly length: number;
-  /** Played so far, at normal speed. */
+  /** The seconds that were played so far, at normal speed. */
   seconds: number;
   /** The last word's beginning in the article, if the voice reports words. */
   word?: number;

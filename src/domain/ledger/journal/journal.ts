@@ -55,10 +55,10 @@ export const journalShapes = {
   /** No servings, voids or stream ends follow. */
   JournalClosed: {
     /**
-     * `shutdown` and `idle`: by its own process. `silent`: by another one, after a long silence.
-     * `unresponsive`: by another one, because it did not return reserved characters, or renew the
-     * claim of an Idempotency-Key, in time; or by its own process, because the quota stream had
-     * another total for it than it had stated.
+     * `shutdown` and `idle`: its own process closed it. `silent`: another process closed it, after
+     * 15 minutes without an event. `unresponsive`: another process closed it, because it did not
+     * return reserved characters, or renew the claim of an Idempotency-Key, in time; or its own
+     * process closed it, because the quota stream had another total for it than it had stated.
      */
     reason: code<"shutdown" | "idle" | "silent" | "unresponsive">(),
     ...chained,
