@@ -1,7 +1,8 @@
 /**
  * A service of several workers, compared with one process on the same machine: requests per second
  * for audio in the memory cache, the 99th percentile, CPU time per request of all its processes,
- * and their proportional memory. Arguments: the number of workers, default 2, and numbers of keys.
+ * and their proportional memory. Then an estimate of what eight processors would give, from the CPU
+ * time of each thread. Arguments: the number of workers, default 2, and numbers of keys.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import { authorizeFirst, drawnAtRandom, issueKeys, requestsPerMinute } from "./i
 import { pssOfTree } from "./process-memory.ts";
 import { type Aim, figuresOf } from "./side-by-side.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
+import { type Costs, costsOf, estimateGain, pin, threadTimes } from "./thread-times.ts";
 import { wrk } from "./wrk.ts";
 
 const [workers = "2", ...given] = process.argv.slice(2);
@@ -20,8 +22,12 @@ const numbersOfKeys = given.length > 0 ? given.map(Number) : [1, 1_000];
 const text = "Every word that is spoken here is on the ledger.";
 const path = `/v2/text/synthesize?${new URLSearchParams({ voice: "UK English Female", text })}`;
 const seconds = 4;
+/** An estimate is made for a machine with as many. */
+const processors = 8;
 const rounds = 5;
 const connectionCounts = [64, 256];
+/** Requests before the measurement: the engine compiles, and each worker's memory fills. */
+const warmUpSeconds = 20;
 
 const aims = {
   "requests/s": { atLeast: 0.95 },
@@ -55,9 +61,10 @@ const warmUp = async ({ url }: RunningService): Promise<void> => {
 const measure = async (
   { url, pid }: RunningService,
   { script, connections, keys }: { script: string; connections: number; keys: number },
+  duration = seconds,
 ): Promise<Round> => {
   const cpuBefore = cpuMilliseconds(pid);
-  const load = await wrk({ url: url + path, headers: {}, connections, seconds, script });
+  const load = await wrk({ url: url + path, headers: {}, connections, seconds: duration, script });
   const cpu = cpuMilliseconds(pid) - cpuBefore;
   // Spreads the requests of a single key, which would reach its limit within a minute.
   await delay((60_000 * load.responses) / (keys * requestsPerMinute));
@@ -66,6 +73,19 @@ const measure = async (
     "ms, 99th percentile": load.p99Ms,
     "ms of CPU per request": cpu / load.responses,
   };
+};
+
+/** The service has one processor, and the load generator the other one. */
+const measureThreads = async (
+  { url, pid }: RunningService,
+  { script, connections, keys }: { script: string; connections: number; keys: number },
+): Promise<Costs> => {
+  pin(pid, 0);
+  const before = threadTimes(pid);
+  const { responses } = await wrk({ url: url + path, headers: {}, connections, seconds, script });
+  const costs = costsOf(before, threadTimes(pid), responses);
+  await delay((60_000 * responses) / (keys * requestsPerMinute));
+  return costs;
 };
 
 const compare = (name: string, ours: readonly Round[], bare: readonly Round[]): void => {
@@ -89,7 +109,11 @@ for (const keys of numbersOfKeys) {
     await writeFile(script, drawnAtRandom(path, keys));
     const [one, several] = [await start(folder, "1", keys), await start(folder, workers, keys)];
     try {
-      for (const service of [one, several]) await warmUp(service);
+      for (const service of [one, several]) {
+        await warmUp(service);
+        const connections = Math.max(...connectionCounts);
+        await measure(service, { script, connections, keys }, warmUpSeconds);
+      }
       for (const connections of connectionCounts) {
         const measured: { readonly ours: Round[]; readonly bare: Round[] } = { ours: [], bare: [] };
         for (let round = -1; round < rounds; round++) {
@@ -105,6 +129,15 @@ for (const keys of numbersOfKeys) {
       const memory = { ours: [pssOfTree(several.pid)], bare: [pssOfTree(one.pid)] };
       const subject = { name: `${workers} workers, memory`, unit: "MB", aim: { atMost: 1.6 } };
       console.log(JSON.stringify(figuresOf(subject, memory)));
+      for (const connections of connectionCounts) {
+        const costs = {
+          one: await measureThreads(one, { script, connections, keys }),
+          several: await measureThreads(several, { script, connections, keys }),
+        };
+        const estimate = estimateGain(costs.one, costs.several, processors);
+        const name = `estimate for ${processors} processors, ${keys.toLocaleString("en")} keys, ${connections} connections`;
+        console.log(JSON.stringify({ name, ratio: Number(estimate.toFixed(2)), microseconds: costs }));
+      }
     } finally {
       await Promise.all([one.kill(), several.kill()]);
     }
