@@ -61,15 +61,19 @@ export const createApp = ({ router, observer, ...options }: AppOptions): HandleR
       state.refusal = refusal;
       runMiddleware(req, res, state);
     };
-    if (state.refusal === undefined) {
-      try {
-        operation?.admit?.(req, state);
-        if (operation?.fromMemory?.(req, res, state, refuse)) return;
-      } catch (refusal) {
-        if (refusal instanceof RateLimited && refusal.more)
-          return void refusal.more().then(() => handle(req, res, state));
-        state.refusal = refusal;
-      }
+    if (state.refusal !== undefined) return void runMiddleware(req, res, state);
+    try {
+      operation?.admit?.(req, state);
+    } catch (refusal) {
+      // Nothing was counted yet.
+      if (refusal instanceof RateLimited && refusal.more)
+        return void refusal.more(() => handle(req, res, state));
+      return void refuse(refusal);
+    }
+    try {
+      if (operation?.fromMemory?.(req, res, state, refuse)) return;
+    } catch (error) {
+      return void refuse(error);
     }
     runMiddleware(req, res, state);
   };

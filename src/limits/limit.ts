@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { EpochMs } from "../domain/time.ts";
-import { type Shares, wholeLimit } from "./shares.ts";
+import { type AskForMore, type Shares, wholeLimit } from "./shares.ts";
 
 /** Gives back what was acquired. Repeated calls do nothing. */
 export type Release = () => void;
@@ -13,8 +13,10 @@ export interface Limit {
 
 /** A limit of which this process may have a share only. */
 export interface SharedLimit extends Limit {
-  /** See `Shares.ask`. */
-  ask(key: string): (() => Promise<void>) | undefined;
+  /** See `Shares.more`. */
+  more(key: string): AskForMore | undefined;
+  /** True if the next `tryAcquire` fails. */
+  isReached(key: string): boolean;
 }
 
 export interface RefusingLimit extends Limit {
@@ -25,12 +27,12 @@ export interface RefusingLimit extends Limit {
 /** `refusal` has what asks for a larger share. */
 export const refusing = (
   limit: SharedLimit,
-  refusal: (more: (() => Promise<void>) | undefined) => Error,
+  refusal: (more: AskForMore | undefined) => Error,
 ): RefusingLimit => ({
   tryAcquire: limit.tryAcquire,
   acquire: (key) => {
     const release = limit.tryAcquire(key);
-    if (!release) throw refusal(limit.ask(key));
+    if (!release) throw refusal(limit.more(key));
     return release;
   },
 });
@@ -43,13 +45,15 @@ export const createConcurrencyLimit = (
   openShares: OpenLimitShares = () => wholeLimit,
 ): SharedLimit => {
   const held = new Map<string, number>();
-  const shares = openShares((key) => held.get(key) ?? 0);
+  const heldBy = (key: string): number => held.get(key) ?? 0;
+  const shares = openShares(heldBy);
+  const isReached = (key: string): boolean => heldBy(key) >= shares.of(key, atMost);
   return {
-    ask: (key) => shares.ask(key, atMost),
+    isReached,
+    more: (key) => shares.more(key, atMost),
     tryAcquire: (key) => {
-      const before = held.get(key) ?? 0;
-      if (before >= shares.of(key, atMost)) return undefined;
-      held.set(key, before + 1);
+      if (isReached(key)) return undefined;
+      held.set(key, heldBy(key) + 1);
       return once(() => {
         const left = (held.get(key) ?? 1) - 1;
         if (left > 0) held.set(key, left);
@@ -89,7 +93,8 @@ export const createRateLimit = (
   };
   const shares = openShares(countOf);
   return {
-    ask: (key) => shares.ask(key, atMost),
+    isReached: (key) => countOf(key) >= shares.of(key, atMost),
+    more: (key) => shares.more(key, atMost),
     tryAcquire: (key) => {
       const before = countOf(key);
       if (before >= shares.of(key, atMost)) return undefined;

@@ -9,7 +9,7 @@ import {
   type SharedLimit,
   secondsLeft,
 } from "./limit.ts";
-import { type OpenShares, wholeLimit } from "./shares.ts";
+import { type AskForMore, type CountedFor, type OpenShares, type Shares, wholeLimit } from "./shares.ts";
 import { createUnreadAudio } from "./unread-audio.ts";
 
 /** Settings, by their names. */
@@ -24,8 +24,7 @@ export interface LimitSettings {
 
 /** Limits what a key or a client has at once or within a time. */
 export interface LimitRow {
-  /** A client is the network of its address, see `clientNetwork`. */
-  readonly of: "key" | "key and client" | "client";
+  readonly of: CountedFor;
   readonly counts: string;
   /** A number, or the setting that has it. */
   readonly atMost: number | keyof LimitSettings | "the plan's";
@@ -147,18 +146,10 @@ export class RateLimited extends ServiceError {
   override readonly name = "RateLimited";
   readonly kind: RefusalKind;
   readonly retryAfterSeconds: number;
-  /**
-   * Present if only this process's share of the limit is used up. Asks for more of it: try again
-   * when it has resolved.
-   */
-  readonly more: (() => Promise<void>) | undefined;
+  /** Present if only this process's share of the limit is used up. See `tryWithMore`. */
+  readonly more: AskForMore | undefined;
 
-  constructor(
-    message: string,
-    kind: RefusalKind,
-    retryAfterSeconds: number,
-    more?: (() => Promise<void>) | undefined,
-  ) {
+  constructor(message: string, kind: RefusalKind, retryAfterSeconds: number, more?: AskForMore | undefined) {
     super(message);
     this.kind = kind;
     this.retryAfterSeconds = retryAfterSeconds;
@@ -166,17 +157,27 @@ export class RateLimited extends ServiceError {
   }
 }
 
-/** Tries again as long as a refusal can ask for more of the limit. @throws what refuses it */
-export const tryWithMore = async <T>(attempt: () => T | Promise<T>): Promise<T> => {
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof RateLimited) || !error.more) throw error;
-      await error.more();
-    }
-  }
-};
+/**
+ * Checks a limit again as long as the refusal can ask for more of it. Nothing but the check may be
+ * in `check`: what it counted before it throws would be counted again.
+ * @throws what refuses it, or the signal's reason
+ */
+export const tryWithMore = <T>(check: () => T, signal?: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal?.reason);
+    const attempt = (): void => {
+      if (signal?.aborted) return void abort();
+      try {
+        resolve(check());
+      } catch (error) {
+        if (error instanceof RateLimited && error.more) return void error.more(attempt);
+        reject(error);
+      }
+      signal?.removeEventListener("abort", abort);
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    attempt();
+  });
 
 /** Describes the limits of a key to people, with the codes of their refusals. */
 export const describeLimits = (): string => {
@@ -186,12 +187,10 @@ export const describeLimits = (): string => {
   return `The key has too many ${refused.slice(0, -1).join(", ")}, or ${refused.at(-1)}.`;
 };
 
-type More = RateLimited["more"];
-
-export const minuteExceeded = (now: number, more?: More): RateLimited =>
+export const minuteExceeded = (now: number, more?: AskForMore): RateLimited =>
   new RateLimited(limits.minute.beyond.message(), "minute", secondsLeft(now, limits.minute.windowMs), more);
 
-export const burstExceeded = (retryAfterSeconds: number, more?: More): RateLimited =>
+export const burstExceeded = (retryAfterSeconds: number, more?: AskForMore): RateLimited =>
   new RateLimited(limits.burst.beyond.message(), "burst", retryAfterSeconds, more);
 
 export type Limits = ReturnType<typeof createLimits>;
@@ -205,11 +204,14 @@ export const createLimits = (
   clock: () => EpochMs,
   openShares: OpenShares = () => wholeLimit,
 ) => {
-  const sharesOf = (kind: LimitName) => (used: (key: string) => number) => openShares(kind, used);
+  const sharesOf =
+    (kind: LimitName) =>
+    (used: (key: string) => number): Shares =>
+      openShares(kind, limits[kind].of, used);
   const atOnce = (kind: "sockets" | "streams"): RefusingLimit => {
     const { atMost: setting, beyond } = limits[kind];
     const atMost = settings[setting];
-    const refusal = (more: More) =>
+    const refusal = (more: AskForMore | undefined) =>
       new RateLimited(beyond.message(atMost), kind, beyond.retryAfterSeconds, more);
     return refusing(createConcurrencyLimit(atMost, sharesOf(kind)), refusal);
   };
@@ -232,10 +234,11 @@ export const createLimits = (
   };
 };
 
-/** Asks for a larger share when the present one is used up, because its callers cannot wait. */
+/** Asks for a larger share as soon as the present one is used up: its callers cannot wait. */
 const askingAhead = (limit: SharedLimit): Limit => ({
   tryAcquire: (key) => {
-    const release = limit.tryAcquire(key) ?? void limit.ask(key)?.();
+    const release = limit.tryAcquire(key);
+    if (limit.isReached(key)) limit.more(key)?.(() => {});
     return release;
   },
 });

@@ -88,11 +88,11 @@ export const createRateLimiter = ({
   const counters = new PerKey<Counter>();
   const stream = rateStream(instance);
   const reports = new RateReports(counters, { store, stream, clock, flushMs, deadlineMs, onError });
-  const minuteShares = openShares("minute", (apiKey) => {
+  const minuteShares = openShares("minute", limits.minute.of, (apiKey) => {
     const counter = findCounter(counters, apiKey);
     return counter?.minute === minuteOf(clock()) ? counter.count : 0;
   });
-  const burstShares = openShares("burst", (burstKey) => {
+  const burstShares = openShares("burst", limits.burst.of, (burstKey) => {
     const [apiKey = "", network = ""] = burstKey.split(" ");
     const counter = findCounter(counters, apiKey);
     return bursts.countOf(counter?.network === network ? counter : bursts.windowOf(burstKey));
@@ -111,13 +111,13 @@ export const createRateLimiter = ({
       // Checked before the burst: after a burst's Retry-After, the request would be refused again.
       if (left === 0) return { limit, remaining: 0, refusal: minuteExceeded(now) };
       if (counter.count >= minuteShares.of(key.apiKey, limit)) {
-        const refusal = minuteExceeded(now, minuteShares.ask(key.apiKey, limit));
+        const refusal = minuteExceeded(now, minuteShares.more(key.apiKey, limit));
         return { limit, remaining: left, refusal };
       }
       const burst = burstLimit ?? limits.burst.byDefault(limit);
       const window = windowOf(bursts, counter, client);
       if (!bursts.tryAcquire(window, burstShareOf(counter, client, burst))) {
-        const more = burstShares.ask(burstKeyOf(counter, client), burst);
+        const more = burstShares.more(burstKeyOf(counter, client), burst);
         return { limit, remaining: left, refusal: burstExceeded(burstOver, more) };
       }
       counter.count += 1;

@@ -1,5 +1,5 @@
 import { once, type Release } from "./limit.ts";
-import { type Shares, wholeLimit } from "./shares.ts";
+import { type AskForMore, type Shares, wholeLimit } from "./shares.ts";
 
 /** Audio in memory. */
 interface HeldAudio {
@@ -37,7 +37,7 @@ interface KeyAudio {
 
 export const createUnreadAudio = (
   bytesPerKey: number,
-  refusal: (bytesPerKey: number, more: (() => Promise<void>) | undefined) => Error,
+  refusal: (bytesPerKey: number, more: AskForMore | undefined) => Error,
   openShares: (used: (key: string) => number) => Shares = () => wholeLimit,
 ): UnreadAudio => {
   const keys = new Map<string, KeyAudio>();
@@ -60,9 +60,8 @@ export const createUnreadAudio = (
 
   return {
     requireRoom: (key) => {
-      const bytes = bytesOfKey(key);
-      const share = shares.of(key, bytesPerKey);
-      if (bytes >= share) throw refusal(bytesPerKey, shares.ask(key, bytesPerKey, bytes - share + 1));
+      if (bytesOfKey(key) < shares.of(key, bytesPerKey)) return;
+      throw refusal(bytesPerKey, shares.more(key, bytesPerKey));
     },
     hold: (key, audio) => {
       const held = audioOf(key);

@@ -1,30 +1,39 @@
-import { sleep } from "../async/sleep.ts";
 import { backgroundTime, type Time } from "../async/time.ts";
 import { type LimitCalls, type LimitedKey, type ShareCalls, usualShare } from "./limit-shares.ts";
 import type { Handlers, Port, Protocol } from "./port.ts";
 
 type WorkerPort = Pick<Port<ShareCalls, Protocol>, "call" | "post">;
 
-/** A worker, with its usual share of each limit, or none before another one has ended. */
+/** A worker. */
 interface Member {
   readonly port: WorkerPort;
+  /** Whether it has its usual share of each limit. It has none before another one has ended. */
   hasShares: boolean;
+  /** Recalls to which it has not responded in time. It is asked for no more until it does. */
+  lateRecalls: number;
 }
 
 /** A limit of a key of which a worker has asked for more than its usual share. */
 interface Divided extends LimitedKey {
-  atMost: number;
-  /** Those that differ from the usual one. */
+  /**
+   * Those that differ from the usual one. Units on their way count as the worker's, in both
+   * directions.
+   */
   readonly shares: Map<Member, number>;
   /** Changes run one after the other. */
   changing: Promise<void>;
   askedAt: number;
+  /** Questions that are not answered yet. */
+  openAsks: number;
 }
 
 /** After this time without a question, the workers get their usual shares again. */
 const idleMs = 60_000;
 
-const recallTimeoutMs = 1_000;
+const recallTimeoutMs = 5_000;
+
+/** Bounds the memory: of further keys each worker has its usual share only. */
+const maxKeysPerLimit = 50_000;
 
 interface DivisionOptions {
   /** Of workers that serve at the same time. */
@@ -34,100 +43,120 @@ interface DivisionOptions {
 
 /**
  * Divides limits among workers. Each has a usual share, of which it need not ask. One that has used
- * its share up gets a part of what no worker has; if there is none, the others first return what
- * they have not used. So no key gets more than its limit, nor less because of how its connections
- * are spread.
+ * its share up gets a part of what no worker has; if there is too little, the others first return
+ * what they have not used. So no key gets more than its limit, nor less because of how its
+ * connections are spread.
  */
 export const createLimitDivision = ({ workers, time = backgroundTime }: DivisionOptions) => {
   const { now } = time;
   const members = new Set<Member>();
-  const divided = new Map<string, Divided>();
+  const limits = new Map<string, Map<string, Divided>>();
 
-  const shareOf = ({ shares, atMost }: Divided, member: Member): number =>
-    shares.get(member) ?? (member.hasShares ? usualShare(atMost, workers) : 0);
+  const usualShareOf = ({ atMost }: Divided, { hasShares }: Member): number =>
+    hasShares ? usualShare(atMost, workers) : 0;
+
+  const shareOf = (one: Divided, member: Member): number =>
+    one.shares.get(member) ?? usualShareOf(one, member);
 
   /** What no worker has. */
   const spareOf = (one: Divided): number =>
     [...members].reduce((spare, member) => spare - shareOf(one, member), one.atMost);
 
-  const find = ({ limit, key, atMost }: LimitedKey & { readonly atMost: number }): Divided => {
-    const name = `${limit} ${key}`;
-    const known = divided.get(name);
-    if (known) return known;
-    const opened: Divided = {
+  /** Undefined if too many keys of this limit are divided. */
+  const find = ({ limit, key, atMost }: LimitedKey): Divided | undefined => {
+    const name = nameOf({ limit, key, atMost });
+    const keys = limits.get(limit) ?? new Map<string, Divided>();
+    limits.set(limit, keys);
+    const known = keys.get(name);
+    if (known || keys.size >= maxKeysPerLimit) return known;
+    const opened = {
       ...{ limit, key, atMost },
       shares: new Map(),
       changing: Promise.resolve(),
       askedAt: now(),
+      openAsks: 0,
     };
-    divided.set(name, opened);
+    keys.set(name, opened);
     return opened;
   };
 
   /**
-   * Lowers the shares of these workers to what they use, but not below `least`. One that does not
-   * respond in time keeps its share.
+   * Lowers the shares of these workers to what they use, but not below `keep`. One that does not
+   * respond in time keeps its share until it does.
    */
-  const recall = async (one: Divided, from: readonly Member[], least: number): Promise<void> => {
+  const recall = async (one: Divided, from: readonly Member[], keep: number): Promise<void> => {
     const { limit, key, atMost } = one;
-    const returned = from.map(async (member) => {
-      const share = await member.port.call("yieldShare", { limit, key, atMost, least });
-      if (members.has(member)) one.shares.set(member, share);
+    const pending = new Set(from.filter(({ lateRecalls }) => lateRecalls === 0));
+    const over = Promise.withResolvers<void>();
+    let isTimedOut = false;
+    const cancelTimeout = time.after(recallTimeoutMs, () => {
+      isTimedOut = true;
+      for (const member of pending) member.lateRecalls++;
+      over.resolve();
     });
-    const late = new AbortController();
-    const timeout = sleep(recallTimeoutMs, { time, signal: late.signal }).catch(() => {});
-    await Promise.race([Promise.allSettled(returned), timeout]);
-    late.abort();
+    const responses = Array.from(pending, async (member) => {
+      const units = await member.port.call("recallShare", { limit, key, atMost, keep }).catch(() => 0);
+      if (members.has(member)) one.shares.set(member, shareOf(one, member) - units);
+      pending.delete(member);
+      if (isTimedOut) member.lateRecalls--;
+    });
+    void Promise.all(responses).then(() => over.resolve());
+    await over.promise;
+    cancelTimeout();
   };
 
   const grant = async (one: Divided, member: Member, wanted: number): Promise<void> => {
-    const { limit, key } = one;
+    const { limit, key, atMost } = one;
     const others = [...members].filter((other) => other !== member && shareOf(one, other) > 0);
     if (spareOf(one) < wanted) await recall(one, others, 0);
     if (!members.has(member)) return;
     const spare = Math.max(0, spareOf(one));
-    const part = Math.min(spare, Math.max(wanted, Math.ceil(spare / workers)));
-    const share = shareOf(one, member) + part;
-    one.shares.set(member, share);
-    // Before the response, so that it is in order with later recalls.
-    member.port.post("setShare", { limit, key, share });
+    const units = Math.min(spare, Math.max(wanted, Math.ceil(spare / workers)));
+    one.shares.set(member, shareOf(one, member) + units);
+    // Sent at once, so that it arrives before later recalls.
+    member.port.post("grantShare", { limit, key, atMost, units, isUsedUp: units < wanted });
   };
+
+  const isIdle = ({ openAsks, askedAt }: Divided): boolean => openAsks === 0 && now() - askedAt >= idleMs;
 
   const change = (one: Divided, run: () => Promise<void>): Promise<void> => {
     one.changing = one.changing.then(run);
     return one.changing;
   };
 
-  /** The usual shares again, unless a worker uses more than that. */
-  const forget = async (name: string, one: Divided): Promise<void> => {
-    const usual = usualShare(one.atMost, workers);
-    await recall(one, [...members], usual);
-    const isIdle = now() - one.askedAt >= idleMs;
-    if (!isIdle || [...members].some((member) => shareOf(one, member) > usual)) return;
-    divided.delete(name);
-    const { limit, key } = one;
-    for (const { port } of members) port.post("setShare", { limit, key, share: undefined });
+  /** The usual shares again, unless a worker uses more than that, or has not responded. */
+  const forget = async (one: Divided): Promise<void> => {
+    const { limit, key, atMost } = one;
+    if (limits.get(limit)?.get(nameOf(one)) !== one) return; // already forgotten
+    await recall(one, [...members], usualShare(atMost, workers));
+    const isUsed = [...members].some((member) => shareOf(one, member) > usualShareOf(one, member));
+    const isLate = [...members].some(({ lateRecalls }) => lateRecalls > 0);
+    if (isUsed || isLate || !isIdle(one)) return;
+    limits.get(limit)?.delete(nameOf(one));
+    for (const { port } of members) port.post("forgetShare", { limit, key, atMost });
   };
+
+  const allDivided = (): Divided[] => [...limits.values()].flatMap((keys) => [...keys.values()]);
 
   /** Gives usual shares to a worker, if another one has ended. */
   const giveShares = (): void => {
     const having = [...members].filter(({ hasShares }) => hasShares).length;
     const next = [...members].find(({ hasShares }) => !hasShares);
     if (!next || having >= workers) return;
-    for (const one of divided.values()) {
-      const share = shareOf(one, next); // others may have what would be its usual one
-      one.shares.set(next, share);
-      next.port.post("setShare", { limit: one.limit, key: one.key, share });
-    }
+    const except = allDivided(); // others may have what would be its usual share
+    for (const one of except) one.shares.set(next, shareOf(one, next));
     next.hasShares = true;
-    next.port.post("haveShares", undefined);
+    next.port.post(
+      "haveShares",
+      except.map(({ limit, key, atMost }) => ({ limit, key, atMost })),
+    );
     giveShares();
   };
 
   return {
     /** The calls of one worker, and the functions to call when it serves and has ended. */
     serve: (port: WorkerPort) => {
-      const member: Member = { port, hasShares: false };
+      const member: Member = { port, hasShares: false, lateRecalls: 0 };
       let isEnded = false;
       const begin = (): void => {
         if (isEnded || members.has(member)) return;
@@ -135,13 +164,16 @@ export const createLimitDivision = ({ workers, time = backgroundTime }: Division
         giveShares();
       };
       const handlers: Handlers<LimitCalls> = {
-        askForShare: async ({ wanted, ...asked }) => {
+        askForShare: ({ wanted, ...asked }) => {
           begin();
+          if (!members.has(member)) return;
           const one = find(asked);
+          if (!one) return port.post("grantShare", { ...asked, units: 0, isUsedUp: true });
           one.askedAt = now();
-          await change(one, async () => {
-            one.atMost = asked.atMost;
+          one.openAsks++;
+          void change(one, async () => {
             await grant(one, member, wanted);
+            one.openAsks--;
           });
         },
       };
@@ -151,15 +183,16 @@ export const createLimitDivision = ({ workers, time = backgroundTime }: Division
         end: (): void => {
           isEnded = true;
           members.delete(member);
-          for (const { shares } of divided.values()) shares.delete(member);
+          for (const { shares } of allDivided()) shares.delete(member);
           giveShares();
         },
       };
     },
     /** Call it regularly. */
     forgetIdle: async (): Promise<void> => {
-      for (const [name, one] of divided)
-        if (now() - one.askedAt >= idleMs) await change(one, () => forget(name, one));
+      for (const one of allDivided()) if (isIdle(one)) await change(one, () => forget(one));
     },
   };
 };
+
+const nameOf = ({ key, atMost }: LimitedKey): string => `${atMost} ${key}`;

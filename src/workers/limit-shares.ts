@@ -1,44 +1,60 @@
-import type { OpenShares, Shares } from "../limits/shares.ts";
+import { AsyncResource } from "node:async_hooks";
+import { createRateLimit, type Limit } from "../limits/limit.ts";
+import type { AskForMore, CountedFor, OpenShares, Shares } from "../limits/shares.ts";
 import type { Handlers, Port, Protocol } from "./port.ts";
 
-/** One limit of one key. */
+/** One limit of one key. After a change of `atMost` it is another limit, with shares of its own. */
 export interface LimitedKey {
   readonly limit: string;
   readonly key: string;
+  readonly atMost: number;
 }
 
 /** Calls of a worker to the process that divides the limits. */
 export type LimitCalls = {
-  /** Responds when it has sent the share that this worker has now. `used`: by this worker. */
-  askForShare: {
-    request: LimitedKey & { readonly atMost: number; readonly wanted: number };
-    response: undefined;
-  };
+  /** The worker's attempts lack `wanted` units. `grantShare` is the response. */
+  askForShare: { request: LimitedKey & { readonly wanted: number }; response: undefined };
 };
 
-/** Its calls to the workers. */
+/**
+ * Its calls to the workers. They change shares by differences, which stay right in whatever order
+ * and however late they arrive.
+ */
 export type ShareCalls = {
-  /** Gives the worker this share; undefined: the usual one. */
-  setShare: { request: LimitedKey & { readonly share: number | undefined }; response: undefined };
-  /** Lowers the share to what is used, but not below `least`. Responds with the share. */
-  yieldShare: {
-    request: LimitedKey & { readonly atMost: number; readonly least: number };
-    response: number;
+  /** Adds units to the share. `isUsedUp`: there are fewer than the worker wanted. */
+  grantShare: {
+    request: LimitedKey & { readonly units: number; readonly isUsedUp: boolean };
+    response: undefined;
   };
-  /** From now on this worker has its usual share of each limit that `setShare` has not set. */
-  haveShares: { request: undefined; response: undefined };
+  /**
+   * Lowers the share to what is used, but not below `keep`. Responds with the units that the worker
+   * has given up: less than 0 if it uses more than its share.
+   */
+  recallShare: { request: LimitedKey & { readonly keep: number }; response: number };
+  /** The worker has its usual share of this limit again. */
+  forgetShare: { request: LimitedKey; response: undefined };
+  /** From now on the worker has its usual share of each limit, except of these. */
+  haveShares: { request: readonly LimitedKey[]; response: undefined };
 };
 
 /** A worker's usual share: as much as every other one's. */
 export const usualShare = (atMost: number, workers: number): number => Math.floor(atMost / workers);
 
-/** A limit that was used up is not asked for again within this time: refusals must stay cheap. */
-const usedUpMs = 10;
+/**
+ * A limit that was used up is not asked for again within this time: refusals must stay cheap. The
+ * time doubles up to its maximum while a key continues to exceed its limit.
+ */
+const usedUpMs = { first: 10, most: 320 };
 const maxUsedUp = 10_000;
+
+/**
+ * Asks for limits of clients, who need no credentials. Beyond them a client has the worker's share.
+ */
+const clientAsks = { atMost: 100, windowMs: 1_000 };
 
 interface WorkerSharesOptions {
   readonly workers: number;
-  readonly port: Pick<Port<LimitCalls, Protocol>, "call">;
+  readonly port: Pick<Port<LimitCalls, Protocol>, "post">;
   readonly now?: () => number;
 }
 
@@ -51,67 +67,111 @@ export const createWorkerShares = ({ workers, port, now = () => performance.now(
   let hasShares = false;
 
   class WorkerLimit implements Shares {
-    readonly used: (key: string) => number;
-    /** Those that differ from the usual one. */
-    readonly shares = new Map<string, number>();
     readonly #limit: string;
-    readonly #asking = new Map<string, Promise<void>>();
-    #usedUp = new Map<string, number>();
+    readonly #used: (key: string) => number;
+    readonly #asks: Limit | undefined;
+    /** Those that differ from the usual one. */
+    readonly #shares = new Map<string, number>();
+    /** Attempts that wait for more of a limit, which was asked for. */
+    readonly #waiting = new Map<string, (() => void)[]>();
+    #usedUp = new Map<string, { readonly until: number; readonly ms: number }>();
 
-    constructor(limit: string, used: (key: string) => number) {
+    constructor(limit: string, of: CountedFor, used: (key: string) => number) {
       this.#limit = limit;
-      this.used = used;
+      this.#used = used;
+      this.#asks = of === "client" ? createRateLimit(clientAsks, now) : undefined;
+    }
+
+    /** It may exceed the limit, if more than the limit is used: unread audio may do so once. */
+    #shareOf(key: string, atMost: number): number {
+      const share = this.#shares.size > 0 ? this.#shares.get(nameOf(key, atMost)) : undefined;
+      return share ?? (hasShares ? usualShare(atMost, workers) : 0);
     }
 
     of(key: string, atMost: number): number {
-      const share = this.shares.size > 0 ? this.shares.get(key) : undefined;
-      if (share !== undefined) return Math.min(share, atMost);
-      return hasShares ? usualShare(atMost, workers) : 0;
+      return Math.min(this.#shareOf(key, atMost), atMost);
     }
 
-    ask(key: string, atMost: number, wanted = 1): (() => Promise<void>) | undefined {
-      if (now() < (this.#usedUp.get(key) ?? 0)) return undefined;
-      return () => {
-        const known = this.#asking.get(key);
-        if (known !== undefined) return known;
-        const asking = this.#ask(key, atMost, wanted).finally(() => this.#asking.delete(key));
-        this.#asking.set(key, asking);
-        return asking;
+    more(key: string, atMost: number): AskForMore | undefined {
+      const name = nameOf(key, atMost);
+      if (now() < (this.#usedUp.get(name)?.until ?? 0)) return undefined;
+      const mayAsk = this.#waiting.has(name) || !this.#asks || this.#asks.tryAcquire("all");
+      if (!mayAsk) return undefined;
+      return (retry) => {
+        const boundRetry = AsyncResource.bind(retry); // it keeps the trace of its request
+        const waiting = this.#waiting.get(name);
+        if (waiting) return void waiting.push(boundRetry);
+        this.#waiting.set(name, [boundRetry]);
+        this.#ask(key, atMost, 1);
       };
     }
 
-    async #ask(key: string, atMost: number, wanted: number): Promise<void> {
-      const before = this.of(key, atMost);
-      // The worker ends with the primary.
-      await port.call("askForShare", { limit: this.#limit, key, atMost, wanted }).catch(() => {});
-      if (this.of(key, atMost) > before) return;
+    #ask(key: string, atMost: number, attempts: number): void {
+      const wanted = this.#used(key) - this.of(key, atMost) + attempts;
+      port.post("askForShare", { limit: this.#limit, key, atMost, wanted: Math.max(1, wanted) });
+    }
+
+    /** Attempts retry before any other message is handled, which could recall what they wait for. */
+    grant(key: string, atMost: number, units: number, isUsedUp: boolean): void {
+      const name = nameOf(key, atMost);
+      if (units > 0) this.#shares.set(name, this.#shareOf(key, atMost) + units);
+      if (isUsedUp) this.#pause(name);
+      else this.#usedUp.delete(name);
+      this.#retryWhatFits(key, atMost);
+      const waiting = this.#waiting.get(name) ?? [];
+      if (waiting.length > 0 && !isUsedUp) return void this.#ask(key, atMost, waiting.length);
+      this.#waiting.delete(name);
+      for (const retry of waiting) retry(); // they are refused
+    }
+
+    recall(key: string, atMost: number, keep: number): number {
+      this.#retryWhatFits(key, atMost);
+      const share = this.#shareOf(key, atMost);
+      const kept = Math.max(this.#used(key), Math.min(share, keep));
+      this.#shares.set(nameOf(key, atMost), kept);
+      return share - kept;
+    }
+
+    forget(key: string, atMost: number): void {
+      this.#shares.delete(nameOf(key, atMost));
+    }
+
+    /** The share is no longer the usual one, whatever that is. */
+    fix(key: string, atMost: number): void {
+      this.#shares.set(nameOf(key, atMost), this.#shareOf(key, atMost));
+    }
+
+    #retryWhatFits(key: string, atMost: number): void {
+      const waiting = this.#waiting.get(nameOf(key, atMost)) ?? [];
+      while (waiting.length > 0 && this.#used(key) < this.of(key, atMost)) waiting.shift()?.();
+    }
+
+    #pause(name: string): void {
+      const before = this.#usedUp.get(name);
+      const isRepeated = before !== undefined && now() < before.until + before.ms;
+      const ms = isRepeated ? Math.min(before.ms * 2, usedUpMs.most) : usedUpMs.first;
       if (this.#usedUp.size >= maxUsedUp) this.#usedUp = new Map();
-      this.#usedUp.set(key, now() + usedUpMs);
+      this.#usedUp.set(name, { until: now() + ms, ms });
     }
   }
 
   const handlers: Handlers<ShareCalls> = {
-    setShare: ({ limit, key, share }) => {
-      if (share === undefined) limits.get(limit)?.shares.delete(key);
-      else limits.get(limit)?.shares.set(key, share);
-    },
-    yieldShare: ({ limit, key, atMost, least }) => {
-      const found = limits.get(limit);
-      if (!found) return 0;
-      // What is used may be more than the share: unread audio may exceed it once.
-      const share = Math.max(found.used(key), Math.min(found.of(key, atMost), least));
-      found.shares.set(key, share);
-      return share;
-    },
-    haveShares: () => {
+    grantShare: ({ limit, key, atMost, units, isUsedUp }) =>
+      limits.get(limit)?.grant(key, atMost, units, isUsedUp),
+    recallShare: ({ limit, key, atMost, keep }) => limits.get(limit)?.recall(key, atMost, keep) ?? 0,
+    forgetShare: ({ limit, key, atMost }) => limits.get(limit)?.forget(key, atMost),
+    haveShares: (except) => {
+      for (const { limit, key, atMost } of except) limits.get(limit)?.fix(key, atMost);
       hasShares = true;
     },
   };
 
-  const open: OpenShares = (limit, used) => {
-    const opened = new WorkerLimit(limit, used);
+  const open: OpenShares = (limit, of, used) => {
+    const opened = new WorkerLimit(limit, of, used);
     limits.set(limit, opened);
     return opened;
   };
   return { open, handlers };
 };
+
+const nameOf = (key: string, atMost: number): string => `${atMost} ${key}`;

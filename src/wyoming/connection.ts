@@ -145,7 +145,7 @@ export class Connection {
     switch (event.type) {
       case "describe": {
         const admit = () => services.caller.admit(this.#client, { suspended: "allowed" });
-        const { websiteId } = await tryWithMore(admit);
+        const { websiteId } = await tryWithMore(admit, this.#over.signal);
         this.#counted.events = 0;
         return await this.#send(services.info(websiteId));
       }
@@ -190,7 +190,7 @@ export class Connection {
     this.#over.signal.throwIfAborted();
     if (this.#isDraining) throw shuttingDown;
     const { caller, configOf } = this.#options.services;
-    const { websiteId } = await tryWithMore(() => caller.admit(this.#client));
+    const { websiteId } = await tryWithMore(() => caller.admit(this.#client), this.#over.signal);
     this.#counted.events = 0;
     return mannerOf(voice, configOf(websiteId));
   }

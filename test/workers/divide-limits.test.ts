@@ -1,54 +1,15 @@
 import { expect } from "chai";
-import { createConcurrencyLimit, type Release, refusing } from "../../src/limits/limit.ts";
-import { RateLimited, tryWithMore } from "../../src/limits/limits.ts";
-import { createLimitDivision } from "../../src/workers/divide-limits.ts";
-import { createWorkerShares, type LimitCalls, type ShareCalls } from "../../src/workers/limit-shares.ts";
-import { seededRandom } from "../support/eventstoredb-node/index-lag.ts";
-import { createManualTime, type ManualTime } from "../support/manual-time.ts";
-import { linkedPorts } from "./linked-ports.ts";
-
-const seed = Number(process.env.TEST_SEED ?? 1);
+import { createWorkerShares } from "../../src/workers/limit-shares.ts";
+import { createManualTime } from "../support/manual-time.ts";
+import { createDividedService, isRefused } from "./divided-service.ts";
 
 describe("limits that workers hold together", () => {
-  let time: ManualTime;
-  let division: ReturnType<typeof createLimitDivision>;
+  let service: ReturnType<typeof createDividedService>;
+  const join = () => service.join();
 
   beforeEach(() => {
-    time = createManualTime();
-    division = createLimitDivision({ workers: 3, time });
+    service = createDividedService({ atMost: 10 });
   });
-
-  const join = (atMost = 10) => {
-    const ports = linkedPorts<ShareCalls, LimitCalls>();
-    const shares = createWorkerShares({
-      workers: 3,
-      now: time.now,
-      port: { call: (kind, request) => worker.call(kind, request) },
-    });
-    const worker = ports.worker(shares.handlers);
-    const served = division.serve({
-      call: (kind, request) => primary.call(kind, request),
-      post: (kind, request) => primary.post(kind, request),
-    });
-    const primary = ports.primary(served.handlers);
-    const limit = createConcurrencyLimit(atMost, (used) => shares.open("streams", used));
-    const refusal = (more?: () => Promise<void>) => new RateLimited("too many", "streams", 1, more);
-    const { acquire } = refusing(limit, refusal);
-    served.begin();
-    return {
-      acquire: (key = "a key"): Promise<Release> => tryWithMore(() => acquire(key)),
-      end: () => {
-        primary.close();
-        served.end();
-      },
-    };
-  };
-
-  const isRefused = (attempt: Promise<Release>): Promise<boolean> =>
-    attempt.then(
-      () => false,
-      (error) => error instanceof RateLimited,
-    );
 
   it("give one worker all of a limit that the others do not use", async () => {
     const [one] = [join(), join(), join()];
@@ -63,19 +24,20 @@ describe("limits that workers hold together", () => {
     const release = await three.acquire();
     for (const worker of [one, two, three]) expect(await isRefused(worker.acquire())).to.equal(true);
     release();
-    time.advance(20);
+    service.time.advance(20);
     await two.acquire();
-    time.advance(20);
+    service.time.advance(20);
     for (const worker of [one, two, three]) expect(await isRefused(worker.acquire())).to.equal(true);
   });
 
   it("allow a limit below the number of workers to any of them", async () => {
-    const workers = [join(1), join(1), join(1)];
+    service = createDividedService({ atMost: 1 });
+    const workers = [join(), join(), join()];
     for (const worker of workers) {
       const release = await worker.acquire();
       for (const other of workers) expect(await isRefused(other.acquire())).to.equal(true);
       release();
-      time.advance(20);
+      service.time.advance(20);
     }
   });
 
@@ -85,49 +47,139 @@ describe("limits that workers hold together", () => {
     const next = join();
     expect(await isRefused(next.acquire())).to.equal(true);
     one.end();
-    time.advance(20);
+    service.time.advance(20);
     for (let count = 0; count < 5; count++) await next.acquire();
     for (let count = 0; count < 5; count++) await two.acquire();
-    time.advance(20);
+    service.time.advance(20);
     for (const worker of [next, two]) expect(await isRefused(worker.acquire())).to.equal(true);
   });
 
   it("continue without a worker that does not respond", async () => {
     const [one] = [join(), join()];
-    division.serve({ call: () => new Promise(() => {}), post: () => {} }).begin();
+    service.division.serve({ call: () => new Promise(() => {}), post: () => {} }).begin();
     for (let count = 0; count < 3; count++) await one.acquire();
     const more = Array.from({ length: 4 }, () => one.acquire());
-    const tick = setInterval(() => time.advance(100), 1);
+    const tick = setInterval(() => service.time.advance(100), 1);
     await Promise.all(more);
     expect(await isRefused(one.acquire())).to.equal(true);
     clearInterval(tick);
   });
 
-  it(`never count more than the limit, and refuse only when it is reached, in any order (seed ${seed})`, async () => {
-    const random = seededRandom(seed);
-    const pick = (count: number): number => Math.floor(random() * count);
+  it("admit as many requests at once as are left, whichever workers get them", async () => {
     const workers = [join(), join(), join()];
-    const keys = ["one", "two"];
-    const held = new Map(keys.map((key) => [key, [] as Release[]]));
-    for (let round = 0; round < 300; round++) {
-      const key = keys[pick(2)] as string;
-      const mine = held.get(key) as Release[];
-      if (random() < 0.4) for (const release of mine.splice(0, pick(4))) release();
-      if (random() < 0.1) {
-        workers.splice(pick(3), 1)[0]?.end();
-        for (const releases of held.values()) releases.length = 0; // counted below only by those that run
-        for (const worker of workers.splice(0)) worker.end();
-        workers.push(join(), join(), join());
-      }
-      time.advance(pick(2) * 30_000 + 20);
-      await division.forgetIdle();
-      const wanted = 1 + pick(5);
-      const attempts = Array.from({ length: wanted }, () => workers[pick(3)]?.acquire(key));
-      const settled = await Promise.allSettled(attempts);
-      for (const one of settled) if (one.status === "fulfilled" && one.value) mine.push(one.value);
-      expect(mine.length, `round ${round}`).to.be.at.most(10);
-      const isAnyRefused = settled.some(({ status }) => status === "rejected");
-      if (isAnyRefused) expect(mine.length, `round ${round}`).to.equal(10);
+    for (const shares of [
+      [30, 10, 0],
+      [20, 10, 10],
+      [0, 40, 0],
+    ]) {
+      const attempts = workers.flatMap((worker, index) =>
+        Array.from({ length: shares[index] ?? 0 }, () => worker.acquire()),
+      );
+      const admitted = (await Promise.allSettled(attempts)).filter(({ status }) => status === "fulfilled");
+      expect(admitted).to.have.length(10);
+      for (const one of admitted) if (one.status === "fulfilled") one.value();
+      service.time.advance(1_000);
     }
+  });
+
+  it("cost few questions while a key exceeds its limit, and admit again soon after a release", async () => {
+    const [one, two] = [join(), join(), join()];
+    const release = await two.acquire();
+    for (let count = 0; count < 9; count++) await one.acquire();
+    const before = one.asks();
+    for (let ms = 0; ms < 1_000; ms++) {
+      expect(await isRefused(one.acquire())).to.equal(true);
+      service.time.advance(1);
+    }
+    expect(one.asks() - before).to.be.at.most(10);
+    release();
+    service.time.advance(320);
+    await one.acquire();
+  });
+
+  it("are divided for at most 50,000 keys at once, and for others when these are idle", async () => {
+    const { time, division } = service;
+    const answered: { key: string; units: number }[] = [];
+    const { handlers, begin } = division.serve({
+      call: async () => 3 as never, // it has 6 units of each key, its usual share is 3
+      post: (kind, request) => {
+        if (kind === "grantShare") answered.push(request as never);
+      },
+    });
+    begin();
+    const ask = (key: string): void =>
+      void handlers.askForShare({ limit: "burst", key, atMost: 10, wanted: 1 });
+    for (let key = 0; key <= 50_000; key++) ask(String(key));
+    expect(answered[0]).to.include({ key: "50000", units: 0, isUsedUp: true });
+    await new Promise(setImmediate);
+    expect(answered.filter(({ units }) => units > 0)).to.have.length(50_000);
+    time.advance(60_000);
+    await division.forgetIdle();
+    ask("another");
+    await new Promise(setImmediate);
+    expect(answered.at(-1)).to.include({ key: "another" });
+    expect(answered.at(-1)?.units).to.be.above(0);
+  });
+});
+
+describe("the shares of a worker", () => {
+  const open = (of: "key" | "client", used: () => number) => {
+    const time = createManualTime();
+    let asks = 0;
+    const port = { post: () => void asks++ };
+    const { open: openShares, handlers } = createWorkerShares({ workers: 3, now: time.now, port });
+    handlers.haveShares([]);
+    return { time, handlers, shares: openShares("a limit", of, used), asks: () => asks };
+  };
+  const limited = { limit: "a limit", key: "k", atMost: 9 };
+
+  it("give what is released to an attempt that waits, rather than to the one that recalls it", () => {
+    let used = 3;
+    const { shares, handlers } = open("key", () => used);
+    shares.more("k", 9)?.(() => used++);
+    used--;
+    expect(handlers.recallShare({ ...limited, keep: 0 })).to.equal(0);
+    expect(used).to.equal(3);
+  });
+
+  it("return what is not used when they are recalled, and nothing twice", () => {
+    const { shares, handlers } = open("key", () => 1);
+    expect(handlers.recallShare({ ...limited, keep: 0 })).to.equal(2);
+    expect(handlers.recallShare({ ...limited, keep: 0 })).to.equal(0);
+    handlers.grantShare({ ...limited, units: 4, isUsedUp: false });
+    expect(shares.of("k", 9)).to.equal(5);
+  });
+
+  it("count what is used beyond them when they are recalled", () => {
+    const { handlers } = open("key", () => 5);
+    expect(handlers.recallShare({ ...limited, keep: 0 })).to.equal(-2);
+  });
+
+  it("are the usual ones again after a change of the limit", () => {
+    const { shares, handlers } = open("key", () => 0);
+    handlers.grantShare({ ...limited, units: 5, isUsedUp: false });
+    expect([shares.of("k", 9), shares.of("k", 3)]).to.deep.equal([8, 1]);
+  });
+
+  it("ask for all attempts that wait at once", () => {
+    const { shares, handlers, asks } = open("key", () => 3);
+    let retries = 0;
+    for (let count = 0; count < 50; count++) shares.more("k", 9)?.(() => retries++);
+    expect(asks()).to.equal(1);
+    handlers.grantShare({ ...limited, units: 0, isUsedUp: true });
+    expect([asks(), retries]).to.deep.equal([1, 50]);
+    expect(shares.more("k", 9)).to.equal(undefined);
+  });
+
+  it("ask at most 100 times a second for clients without credentials, however many there are", () => {
+    const { shares, time, asks } = open("client", () => 3);
+    const attempts = () => {
+      for (let client = 0; client < 1_000; client++) shares.more(`${time.now()} ${client}`, 9)?.(() => {});
+    };
+    attempts();
+    expect(asks()).to.equal(100);
+    time.advance(1_000);
+    attempts();
+    expect(asks()).to.equal(200);
   });
 });

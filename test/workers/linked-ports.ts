@@ -1,25 +1,33 @@
 import { type Channel, type Handlers, type Message, Port, type Protocol } from "../../src/workers/port.ts";
 
-/** Two channels that are connected with each other; messages are copied, and arrive later. */
-const linkedChannels = (): readonly [Channel, Channel] => {
+/** Delivers the messages of one direction, later and in order. */
+export type Delivery = (deliver: () => void) => void;
+
+/** Two channels that are connected with each other; messages are copied. */
+const linkedChannels = (openDelivery: () => Delivery): readonly [Channel, Channel] => {
   const receivers: ((messages: readonly Message[]) => void)[] = [];
-  const channel = (own: 0 | 1): Channel => ({
-    send: (messages) => {
-      const copied = structuredClone(messages);
-      setImmediate(() => receivers[1 - own]?.(copied));
-    },
-    onMessages: (receive) => {
-      receivers[own] = receive;
-    },
-  });
+  const channel = (own: 0 | 1): Channel => {
+    const deliver = openDelivery();
+    return {
+      send: (messages) => {
+        const copied = structuredClone(messages);
+        deliver(() => receivers[1 - own]?.(copied));
+      },
+      onMessages: (receive) => {
+        receivers[own] = receive;
+      },
+    };
+  };
   return [channel(0), channel(1)];
 };
 
-/** The ports of a primary and of a worker. */
-export const linkedPorts = <ToWorker extends Protocol, ToPrimary extends Protocol>(): {
+/** The ports of a primary and of a worker. Default: each message arrives in a later turn. */
+export const linkedPorts = <ToWorker extends Protocol, ToPrimary extends Protocol>(
+  openDelivery: () => Delivery = () => setImmediate,
+): {
   readonly worker: (handlers: Handlers<ToWorker>) => Port<ToPrimary, ToWorker>;
   readonly primary: (handlers: Handlers<ToPrimary>) => Port<ToWorker, ToPrimary>;
 } => {
-  const [one, other] = linkedChannels();
+  const [one, other] = linkedChannels(openDelivery);
   return { primary: (handlers) => new Port(one, handlers), worker: (handlers) => new Port(other, handlers) };
 };

@@ -14,28 +14,31 @@ export const limitDelivery = <Delivery extends Limited>(
 ): Delivery => ({
   ...delivery,
   recordFromMemory: (plan, principal, requestId, audio, done) => {
-    const record = (): void => {
-      unread.requireRoom(principal.apiKey);
-      delivery.recordFromMemory(plan, principal, requestId, audio, done);
-    };
+    const { apiKey } = principal;
+    const record = (): void => delivery.recordFromMemory(plan, principal, requestId, audio, done);
     try {
-      record();
-    } catch (error) {
-      if (!(error instanceof RateLimited) || !error.more) throw error;
-      tryWithMore(record).catch((refusal) => done(refusal, undefined));
+      unread.requireRoom(apiKey);
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimited) || !refusal.more) throw refusal;
+      const refuse = (error: Error): void => done(error, undefined);
+      return void tryWithMore(() => unread.requireRoom(apiKey))
+        .then(record)
+        .catch(refuse);
     }
+    record();
   },
   deliver: async (plan, context, part) => {
-    const { apiKey } = context.principal;
-    const select: typeof part.select = (audio, onBegin) => {
-      unread.requireRoom(apiKey);
-      context.onSent?.(unread.hold(apiKey, audio.bytes.buffer));
-      return part.select(audio, onBegin);
+    const { principal, signal, onSent } = context;
+    const { apiKey } = principal;
+    const select: typeof part.select = async (audio, onBegin) => {
+      await tryWithMore(() => {
+        unread.requireRoom(apiKey);
+        onSent?.(unread.hold(apiKey, audio.bytes.buffer));
+      }, signal);
+      return await part.select(audio, onBegin);
     };
-    return await tryWithMore(async () => {
-      unread.requireRoom(apiKey);
-      return await delivery.deliver(plan, context, { ...part, select });
-    });
+    await tryWithMore(() => unread.requireRoom(apiKey), signal);
+    return await delivery.deliver(plan, context, { ...part, select });
   },
   begin: async (plan, context, signal) => {
     const { principal, onSent } = context;
@@ -43,8 +46,8 @@ export const limitDelivery = <Delivery extends Limited>(
     const held = new DisposableStack();
     const release = (): void => held.dispose();
     try {
-      held.defer(await tryWithMore(() => streams.acquire(apiKey)));
-      await tryWithMore(() => unread.requireRoom(apiKey));
+      held.defer(await tryWithMore(() => streams.acquire(apiKey), signal));
+      await tryWithMore(() => unread.requireRoom(apiKey), signal);
       onSent?.(release);
       const stream = await delivery.begin(plan, context, signal);
       if (!held.disposed) held.defer(unread.holdStreamed(apiKey, stream.memory));

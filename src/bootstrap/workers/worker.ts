@@ -32,7 +32,7 @@ export const joinWorkers = ({ close, metrics, service }: WorkerOptions) => {
   });
   const limits = createWorkerShares({
     workers: count,
-    port: { call: (kind, request) => primary.call(kind, request) },
+    port: { post: (kind, request) => primary.post(kind, request) },
   });
   const primary: Primary = connectToPrimary<CallsToPrimary, CallsToWorker>({
     ...helper.handlers,

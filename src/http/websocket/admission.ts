@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Authenticator } from "../../application/access/authentication.ts";
 import type { Principal } from "../../application/access/principal.ts";
 import type { Release } from "../../limits/limit.ts";
-import type { Limits } from "../../limits/limits.ts";
+import { type Limits, tryWithMore } from "../../limits/limits.ts";
 import type { RateLimiter } from "../../limits/rate-limiter.ts";
 import type { CredentialReader } from "../access/credentials.ts";
 import { limitHeaders, requireAdmission } from "../access/gate.ts";
@@ -32,8 +32,8 @@ export type HandshakeDecision = { readonly headers: Readonly<Record<string, stri
   | { readonly refusal: unknown; readonly caller?: undefined }
 );
 
-/** Authenticates a handshake, and counts it as one request and as an open socket. Never throws. */
-export type AdmitHandshake = (handshake: IncomingMessage) => HandshakeDecision;
+/** Authenticates a handshake, and counts it as one request and as an open socket. Never rejects. */
+export type AdmitHandshake = (handshake: IncomingMessage) => Promise<HandshakeDecision>;
 
 export const createHandshakeAdmission =
   ({
@@ -49,7 +49,7 @@ export const createHandshakeAdmission =
     credentialReader: Pick<CredentialReader, "read">;
     clientOf: ClientAddress;
   }): AdmitHandshake =>
-  (handshake) => {
+  async (handshake) => {
     let headers: Record<string, string> = {};
     try {
       const client = clientOf(handshake);
@@ -58,17 +58,20 @@ export const createHandshakeAdmission =
         admission: limiter.admit(principal, client),
       });
       const credentials = handshakeCredentials(handshake, credentialReader);
-      const opening = countRequest(authenticator.authenticate(credentials, client, "websocket"));
-      headers = limitHeaders(opening.admission);
-      requireAdmission(opening);
-      const { principal } = opening;
+      const principal = await tryWithMore(() => {
+        const opening = countRequest(authenticator.authenticate(credentials, client, "websocket"));
+        headers = limitHeaders(opening.admission);
+        requireAdmission(opening);
+        return opening.principal;
+      });
       const admit = (): Principal => {
         const current = countRequest(authenticator.reauthenticate(principal));
         requireAdmission(current);
         return current.principal;
       };
       const { apiKey } = principal;
-      return { caller: { apiKey, admit, release: sockets.acquire(apiKey) }, headers };
+      const release = await tryWithMore(() => sockets.acquire(apiKey));
+      return { caller: { apiKey, admit, release }, headers };
     } catch (refusal) {
       return { refusal, headers };
     }

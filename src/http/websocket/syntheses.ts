@@ -5,7 +5,7 @@ import type { Streaming, Synthesis } from "../../application/synthesis/delivery.
 import type { SynthesisPlan } from "../../application/synthesis/planner.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { formats } from "../../domain/synthesis/formats.ts";
-import { RateLimited } from "../../limits/limits.ts";
+import { RateLimited, tryWithMore } from "../../limits/limits.ts";
 import { type RequestSchema, requestFromBody } from "../routes/synthesis/request.ts";
 import { audioFrame, framePayloads } from "./messages.ts";
 import type { Outbox } from "./outbox.ts";
@@ -63,13 +63,11 @@ export class Syntheses {
     const isInUse = this.#inProgress.has(id);
     try {
       if (isInUse) throw new Conflict(`The synthesis ${id} is already in progress.`);
-      this.#begin(id, body);
+      void this.#begin(id, body, this.#options.admit());
     } catch (error) {
-      if (error instanceof RateLimited && error.more)
-        return void error.more().then(() => this.start(id, body));
+      if (error instanceof RateLimited && error.more) return void this.#beginLater(id, body);
       // With the id, the client would take the error for the end of the synthesis in progress.
-      const outcome = this.#sendError(error, isInUse ? undefined : id, { stream: id });
-      this.#options.log.info({ stream: id, outcome }, "stream");
+      this.#refuse(error, isInUse ? undefined : id, id);
     }
   }
 
@@ -88,22 +86,37 @@ export class Syntheses {
     await Promise.all([...this.#inProgress.values()].map(({ ended }) => ended));
   }
 
-  /** @throws the error that refuses the request before it starts */
-  #begin(id: string, body: unknown): void {
-    const { services, maxStreams, admit, outbox } = this.#options;
-    const principal = admit();
+  /** It waits for more of a limit of its key, and can be cancelled like one in progress. */
+  #beginLater(id: string, body: unknown): void {
+    const { admit, onEnd } = this.#options;
+    const abort = new AbortController();
+    const ended = tryWithMore(admit, abort.signal)
+      .finally(() => this.#inProgress.delete(id))
+      .then((principal) => this.#begin(id, body, principal))
+      .catch((error) => this.#refuse(error, id, id))
+      .finally(onEnd);
+    this.#inProgress.set(id, { abort, ended });
+  }
+
+  /**
+   * Resolves when it has ended.
+   * @throws the error that refuses the request before it starts
+   */
+  #begin(id: string, body: unknown, principal: Principal): Promise<void> {
+    const { services, maxStreams, outbox } = this.#options;
     if (this.count >= maxStreams) throw tooManyStreams(maxStreams);
     const plan = services.synthesis.plan(requestFromBody(services.schema, body), principal.websiteId);
     services.streaming.requireProvider(plan);
     if (plan.muted) {
       sendSilence(outbox, id, plan);
-      return;
+      return Promise.resolve();
     }
     const abort = new AbortController();
     const context = { principal, requestId: randomUUID(), kind: "websocket" } as const;
     const sent = { chunks: 0, bytes: 0 };
     const ended = this.#run({ id, plan, context, signal: abort.signal, sent });
     this.#inProgress.set(id, { abort, ended });
+    return ended;
   }
 
   /** Never rejects. */
@@ -141,6 +154,11 @@ export class Syntheses {
     }
     signal.throwIfAborted();
     outbox.send({ type: "stream_end", id, totalBytes: sent.bytes, totalChunks: sent.chunks });
+  }
+
+  #refuse(error: unknown, id: string | undefined, stream: string): void {
+    const outcome = this.#sendError(error, id, { stream });
+    this.#options.log.info({ stream, outcome }, "stream");
   }
 
   /** Returns the error's code. */

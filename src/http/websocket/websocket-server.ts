@@ -5,7 +5,6 @@ import type { Logger } from "pino";
 import { type ServerOptions, WebSocketServer } from "ws";
 import { systemTime, type Time } from "../../async/time.ts";
 import { Invalid } from "../../domain/errors.ts";
-import { RateLimited } from "../../limits/limits.ts";
 import { isInternalError } from "../kernel/errors/error-codes.ts";
 import { refuseConnection } from "../kernel/errors/refuse-connection.ts";
 import type { AdmitHandshake, HandshakeDecision } from "./admission.ts";
@@ -54,17 +53,20 @@ export const createSynthesisSocketServer = ({
     refuse(connection, invalid, acceptHeaders.get(handshake) ?? {}, log);
   });
 
-  const decide = (handshake: IncomingMessage): HandshakeDecision =>
-    isDraining ? { refusal: shuttingDown, headers: {} } : admit(handshake);
+  const decide = async (handshake: IncomingMessage): Promise<HandshakeDecision> => {
+    if (isDraining) return draining;
+    const decision = await admit(handshake);
+    if (!isDraining) return decision;
+    decision.caller?.release();
+    return draining;
+  };
 
-  const take = (handshake: IncomingMessage, connection: Duplex, head: Buffer): void => {
-    const { caller, refusal, headers: limitHeaders } = decide(handshake);
-    if (refusal instanceof RateLimited && refusal.more) {
-      connection.on("error", () => {}); // nobody else listens yet
-      return void refusal.more().then(() => take(handshake, connection, head));
-    }
+  const take = async (handshake: IncomingMessage, connection: Duplex, head: Buffer): Promise<void> => {
+    connection.once("error", ignoreError);
+    const { caller, refusal, headers: limitHeaders } = await decide(handshake);
+    connection.off("error", ignoreError);
     const headers = { "X-Request-Id": randomUUID(), ...limitHeaders };
-    if (!caller) return void refuse(connection, refusal, headers, log);
+    if (!caller) return refuse(connection, refusal, headers, log);
     acceptHeaders.set(handshake, headers);
     let isOpen = false;
     // `ws` calls back at once, or never.
@@ -77,7 +79,8 @@ export const createSynthesisSocketServer = ({
 
   return {
     accepts: isHandshake,
-    take,
+    take: (handshake: IncomingMessage, connection: Duplex, head: Buffer) =>
+      void take(handshake, connection, head),
     /**
      * Refuses new sockets and syntheses, and closes each socket when its syntheses have ended.
      * After the timeout the remaining ones end with a retryable error.
@@ -88,6 +91,11 @@ export const createSynthesisSocketServer = ({
     },
   };
 };
+
+const draining: HandshakeDecision = { refusal: shuttingDown, headers: {} };
+
+/** Nobody else listens before the handshake is decided; the connection is closed then. */
+const ignoreError = (): void => {};
 
 /**
  * Responds in HTTP, before a socket opens: clients reset their reconnect counters when one does.

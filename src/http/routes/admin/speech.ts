@@ -47,12 +47,13 @@ export const keySpeechOperation = (options: SpeechOptions): Operation =>
     handle: async ({ params, body }, _, ctx) => {
       const { authenticator, limiter, clientOf, synthesis, presenter } = options;
       const principal = authenticator.actFor(params.apiKey);
-      await tryWithMore(() =>
-        requireAdmission({ principal, admission: limiter.admit(principal, clientOf(ctx.req)) }),
-      );
+      const signal = disconnectSignal(ctx);
+      await tryWithMore(() => {
+        requireAdmission({ principal, admission: limiter.admit(principal, clientOf(ctx.req)) });
+      }, signal);
       const plan = synthesis.plan(body, principal.websiteId);
       const { requestId } = ctx.state;
-      const call = { principal, requestId, method: "POST", signal: disconnectSignal(ctx) } as const;
+      const call = { principal, requestId, method: "POST", signal } as const;
       const response = await presenter.present(plan, call);
       respond(ctx, response);
       ctx.set("Cache-Control", noStore);
