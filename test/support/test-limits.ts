@@ -1,6 +1,10 @@
 import { createLimits, type LimitSettings, type Limits } from "../../src/limits/limits.ts";
+import type { OpenShares } from "../../src/limits/shares.ts";
 import { readSettings } from "../../src/settings/read-settings.ts";
 
 /** Limits with the default settings, but those given. */
-export const testLimits = (settings: Partial<LimitSettings> = {}, clock: () => number = () => 0): Limits =>
-  createLimits({ ...readSettings({}).limits, ...settings }, clock);
+export const testLimits = (
+  settings: Partial<LimitSettings> = {},
+  clock: () => number = () => 0,
+  openShares?: OpenShares,
+): Limits => createLimits({ ...readSettings({}).limits, ...settings }, clock, openShares);

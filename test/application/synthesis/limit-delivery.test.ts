@@ -9,11 +9,19 @@ import { limitDelivery } from "../../../src/application/synthesis/limit-delivery
 import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
 import type { Receipt } from "../../../src/domain/ledger/journal/serving.ts";
 import { RateLimited } from "../../../src/limits/limits.ts";
+import type { OpenShares } from "../../../src/limits/shares.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
+import { createAskedShares } from "../../support/asked-shares.ts";
 import { collect } from "../../support/collect.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { testLimits } from "../../support/test-limits.ts";
+
+interface LimitedOptions {
+  readonly fails?: boolean;
+  readonly bytesPerKey?: number;
+  readonly openShares?: OpenShares;
+}
 
 const memory = (byteLength: number) => ({ byteLength });
 
@@ -29,11 +37,22 @@ describe("a limited delivery", () => {
   const context: StreamContext = { principal: testPrincipal(), requestId: "r", kind: "websocket" };
   const never = new AbortController().signal;
 
-  const limited = ({ fails = false, bytesPerKey = 100 } = {}) => {
-    const limits = testLimits({ STREAMS_PER_KEY: 1, UNREAD_AUDIO_BYTES: bytesPerKey });
+  /** How often each function of the delivery was called. */
+  let calls: Record<"recordFromMemory" | "deliver" | "begin", number>;
+  beforeEach(() => {
+    calls = { recordFromMemory: 0, deliver: 0, begin: 0 };
+  });
+
+  const limited = ({ fails = false, bytesPerKey = 100, openShares }: LimitedOptions = {}) => {
+    const settings = { STREAMS_PER_KEY: 1, UNREAD_AUDIO_BYTES: bytesPerKey };
+    const limits = testLimits(settings, undefined, openShares);
     const source: Pick<CompleteDelivery, "deliver" | "recordFromMemory"> & Pick<Streaming, "begin"> = {
-      recordFromMemory: (...[, , , , done]) => done(undefined, {} as Receipt),
+      recordFromMemory: (...[, , , , done]) => {
+        calls.recordFromMemory++;
+        done(undefined, {} as Receipt);
+      },
       deliver: async (_plan, _context, { select }) => {
+        calls.deliver++;
         const bytes = Buffer.from(new ArrayBuffer(100));
         const { hash, name } = rendition;
         const length = { samples: 1, sampleRate: 1 };
@@ -50,6 +69,7 @@ describe("a limited delivery", () => {
         return { audio: sound, selection: await select(sound, () => {}), characters: 6 };
       },
       begin: async () => {
+        calls.begin++;
         if (fails) throw new Error("no audio");
         return {
           rendition,
@@ -119,5 +139,46 @@ describe("a limited delivery", () => {
     const delivery = limited({ fails: true });
     for (const _ of [1, 2])
       expect(await rejection(delivery.begin(plan, context, never))).to.match(/no audio/);
+  });
+
+  describe("whose process must ask for its limits", () => {
+    const whole = { hasRange: false, select: () => ({}) };
+
+    it("repeats only the check of a limit, so that each request is charged once", async () => {
+      const shares = createAskedShares();
+      const delivery = limited({ openShares: shares.open, bytesPerKey: 250 });
+      const sent: (() => void)[] = [];
+      const onSent = (callback: () => void) => void sent.push(callback);
+      await delivery.deliver(plan, { ...context, signal: never, onSent }, whole);
+      await new Promise((resolve) =>
+        delivery.recordFromMemory(plan, context.principal, "r", {} as Audio, resolve),
+      );
+      await delivery.begin(plan, context, never);
+      expect(new Set(shares.asked)).to.deep.equal(new Set(["unread", "streams"]));
+      expect(calls).to.deep.equal({ recordFromMemory: 1, deliver: 1, begin: 1 });
+      expect(sent).to.have.length(1);
+    });
+
+    it("asks again when the audio is there, without another delivery", async () => {
+      const shares = createAskedShares();
+      const delivery = limited({ openShares: shares.open, bytesPerKey: 250 });
+      const waiting = { ...context, signal: never, onSent: () => {} };
+      await Promise.all([1, 2].map(() => delivery.deliver(plan, waiting, whole)));
+      expect(shares.asked.length).to.be.above(2);
+      expect(calls.deliver).to.equal(2);
+    });
+
+    it("does no work for a client that disconnects while it waits", async () => {
+      const shares = createAskedShares();
+      shares.hold();
+      const delivery = limited({ openShares: shares.open });
+      const client = new AbortController();
+      const begun = delivery.begin(plan, context, client.signal);
+      client.abort(new Error("disconnected"));
+      expect(await rejection(begun)).to.match(/disconnected/);
+      shares.grant();
+      expect(calls.begin).to.equal(0);
+      await delivery.begin(plan, context, never);
+    });
   });
 });

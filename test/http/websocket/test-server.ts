@@ -22,7 +22,10 @@ import {
   type SynthesisSocketServer,
 } from "../../../src/http/websocket/websocket-server.ts";
 import { createRateLimiter } from "../../../src/limits/rate-limiter.ts";
+import type { OpenShares } from "../../../src/limits/shares.ts";
 import { readSettings } from "../../../src/settings/read-settings.ts";
+import { instrumentAuthenticator, instrumentLimiter } from "../../../src/telemetry/decorators/access.ts";
+import type { Counter } from "../../../src/telemetry/instruments.ts";
 import { machineAt } from "../../support/in-process-service.ts";
 import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { routerOf, testApp } from "../../support/operation-server.ts";
@@ -69,9 +72,20 @@ const defaultLimits: SocketLimits = {
   stallMs: 120_000,
 };
 
+interface ServerOptions {
+  readonly inactivityMs?: number;
+  readonly socketsPerKey?: number;
+  /** Default: the server has all of each limit. */
+  readonly openShares?: OpenShares;
+  /** Counts what the limits refuse. */
+  readonly refusals?: Counter;
+}
+
+const noCounter: Counter = { add: () => {}, entries: () => [] };
+
 export const startSocketServer = async (
   limits: Partial<SocketLimits> = {},
-  { inactivityMs = 120_000, socketsPerKey = 20 } = {},
+  { inactivityMs = 120_000, socketsPerKey = 20, openShares, refusals = noCounter }: ServerOptions = {},
 ): Promise<TestSocketServer> => {
   await using opened = new AsyncDisposableStack();
   const folder = await temporaryFolder();
@@ -92,9 +106,10 @@ export const startSocketServer = async (
     instance: randomUUID(),
     clock: wallClock,
     time: { now: wallClock },
+    ...(openShares && { openShares }),
   });
   opened.defer(limiter.close);
-  const perKey = testLimits({ WS_SOCKETS_PER_KEY: socketsPerKey }, wallClock);
+  const perKey = testLimits({ WS_SOCKETS_PER_KEY: socketsPerKey }, wallClock, openShares);
   const accessTokens = createAccessTokens({ key: Buffer.alloc(32, 7), ttlSeconds: 900, clock: wallClock });
   const authenticator = createAuthenticator({
     keys: runner.view(keysProjection),
@@ -106,8 +121,8 @@ export const startSocketServer = async (
   const socket = createSynthesisSocketServer({
     admit: createHandshakeAdmission({
       credentialReader: createCredentialReader([]),
-      authenticator,
-      limiter,
+      authenticator: instrumentAuthenticator(refusals)(authenticator),
+      limiter: instrumentLimiter(refusals)(limiter),
       limits: perKey,
       clientOf: clientAddress([]),
     }),
