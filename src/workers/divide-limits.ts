@@ -23,7 +23,7 @@ interface Divided extends LimitedKey {
   /** Changes run one after the other. */
   changing: Promise<void>;
   askedAt: number;
-  /** Questions that are not answered yet. */
+  /** Questions whose grant is not sent yet. */
   openAsks: number;
 }
 

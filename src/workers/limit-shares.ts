@@ -111,7 +111,7 @@ export const createWorkerShares = ({ workers, port, now = () => performance.now(
       port.post("askForShare", { limit: this.#limit, key, atMost, wanted: Math.max(1, wanted) });
     }
 
-    /** Attempts retry before any other message is handled, which could recall what they wait for. */
+    /** Attempts retry at once: the next message could recall what they wait for. */
     grant(key: string, atMost: number, units: number, isUsedUp: boolean): void {
       const name = nameOf(key, atMost);
       if (units > 0) this.#shares.set(name, this.#shareOf(key, atMost) + units);

@@ -15,7 +15,7 @@ interface ServiceOptions {
   readonly delayMs?: () => number;
 }
 
-/** Workers that hold one limit together, and the process that divides it. The time is the test's. */
+/** Workers that hold one limit together, and the process that divides it. The test has the time. */
 export const createDividedService = ({ atMost, windowMs, delayMs }: ServiceOptions) => {
   const time = createManualTime();
   const division = createLimitDivision({ workers: 3, time });
