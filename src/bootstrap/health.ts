@@ -3,10 +3,11 @@ import { rate } from "../../projections/rate.ts";
 import type { RunnerStatus } from "../../projections/runner/runner.ts";
 import type { Activity } from "../application/health/activity.ts";
 import { combineHealth, combineProviders, combineStatus } from "../application/health/combine-reports.ts";
-import { type CheckHealth, createHealth } from "../application/health/health.ts";
+import { type CheckHealth, createHealth, shareReports } from "../application/health/health.ts";
 import { createInstanceStatus } from "../application/health/instance-status.ts";
 import { createReadiness } from "../application/health/readiness.ts";
 import type { ResourceStats } from "../async/scheduler/scheduler.ts";
+import type { Time } from "../async/time.ts";
 import { isByok } from "../domain/synthesis/byok-providers.ts";
 import type { OpenLedger } from "../ledger/open-ledger.ts";
 import type { SealSchedule } from "../ledger/proof/seal-schedule.ts";
@@ -14,6 +15,7 @@ import type { Core, Runtime } from "./core.ts";
 import { isServing, malformedEvents } from "./event-log/views.ts";
 import type { AudioParts } from "./speech/audio.ts";
 import type { composeRetention } from "./speech/audio-store.ts";
+import type { AskOthers } from "./workers/shared.ts";
 
 export type HealthChecks = ReturnType<typeof composeHealth>;
 
@@ -67,18 +69,24 @@ export const composeHealth = (
     scheduler: scheduler.stats,
     checkHealth,
   });
-  /** Checks the health of all workers. */
-  const checkAll: CheckHealth = async () => {
-    const own = await checkHealth();
-    const { reports, missing } = await shared.askOthers("health");
-    return reports.length + missing === 0 ? own : combineHealth([own, ...reports], missing);
-  };
+  const checkAll = checkAllWorkers(checkHealth, shared.askOthers);
   return {
     checkOwnHealth: checkHealth,
     checkHealth: checkAll,
     readiness: createReadiness({ checkHealth: checkAll, clock }),
   };
 };
+
+/** The health of all workers. `checkOwn`: of this process. */
+export const checkAllWorkers = (
+  checkOwn: CheckHealth,
+  askOthers: AskOthers,
+  time?: Pick<Time, "now">,
+): CheckHealth =>
+  shareReports(async () => {
+    const [own, { reports, missing }] = await Promise.all([checkOwn(), askOthers("health")]);
+    return reports.length + missing === 0 ? own : combineHealth([own, ...reports], missing);
+  }, time);
 
 export type StatusParts = ReturnType<typeof composeStatus>;
 
@@ -106,12 +114,15 @@ export const composeStatus = (
     activity,
     own,
     showStatus: async () => {
-      const { reports, missing } = await shared.askOthers("status");
-      return combineStatus([await own.showStatus(), ...reports], missing);
+      const [status, { reports, missing }] = await Promise.all([
+        own.showStatus(),
+        shared.askOthers("status"),
+      ]);
+      return combineStatus([status, ...reports], missing);
     },
     showProviders: async () => {
-      const { reports } = await shared.askOthers("providers");
-      return combineProviders([await own.showProviders(), ...reports]);
+      const [status, { reports }] = await Promise.all([own.showProviders(), shared.askOthers("providers")]);
+      return combineProviders([status, ...reports]);
     },
   };
 };

@@ -4,7 +4,7 @@ import { getSystemErrorMap } from "node:util";
 
 /** A socket that is bound in the primary, and on which workers listen by its file descriptor. */
 export interface ListeningSocket {
-  /** Of this process. A worker inherits it. */
+  /** Descriptor in this process. A worker inherits a copy, which stays open after `close`. */
   readonly fd: number;
   readonly host: string;
   readonly port: number;
@@ -14,7 +14,8 @@ export interface ListeningSocket {
 /** Binds without accepting; undocumented, but what `node:cluster` itself calls. */
 interface BoundHandle {
   readonly fd: number;
-  getsockname(address: { address?: string; port?: number }): number;
+  /** Returns 0 or the number of an error. */
+  getsockname(bound: { address: string; port: number }): number;
   close(): void;
 }
 const { _createServerHandle: bindHandle } = net as unknown as {
@@ -32,14 +33,13 @@ export const bindListeningSocket = async (host: string, port: number): Promise<L
   const { address, family } = await lookup(host);
   const handle = bindHandle(address, port, family);
   if (typeof handle === "number") throw bindError(handle, address, port);
-  const bound: { address?: string; port?: number } = {};
-  handle.getsockname(bound);
-  return {
-    fd: handle.fd,
-    host: bound.address ?? address,
-    port: bound.port ?? port,
-    close: () => handle.close(),
-  };
+  const bound = { address, port };
+  const failed = handle.getsockname(bound); // libuv keeps EADDRINUSE until now
+  if (failed !== 0) {
+    handle.close();
+    throw bindError(failed, address, port);
+  }
+  return { fd: handle.fd, host: bound.address, port: bound.port, close: () => handle.close() };
 };
 
 const bindError = (code: number, address: string, port: number): Error => {

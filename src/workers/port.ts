@@ -1,3 +1,6 @@
+import { backgroundTime, type Time } from "../async/time.ts";
+import { errorMessage } from "../domain/errors.ts";
+
 /**
  * Calls between the primary and a worker, in both directions, over the channel of
  * `child_process.fork`. Requests and responses are copied by V8's serialization.
@@ -28,7 +31,7 @@ export type Message =
   | { readonly id: number; readonly response: unknown }
   | { readonly id: number; readonly failure: string };
 
-/** The other process has refused a call, or has ended. */
+/** The other process has refused a call, has not responded in time, or has ended. */
 export class CallFailed extends Error {
   override readonly name = "CallFailed";
 }
@@ -38,31 +41,49 @@ interface Pending {
   reject(error: Error): void;
 }
 
+interface CallOptions {
+  /** Default: waits until the other process has ended. */
+  readonly withinMs?: number;
+}
+
 /** Calls the other process, and serves its calls. `Out`: the calls that it serves. */
 export class Port<Out extends Protocol, In extends Protocol> {
   readonly #channel: Channel;
   readonly #handlers: Handlers<In>;
+  readonly #time: Time;
   readonly #pending = new Map<number, Pending>();
   #outbox: Message[] = [];
   #lastId = 0;
   #closed: CallFailed | undefined;
 
-  constructor(channel: Channel, handlers: Handlers<In>) {
+  constructor(channel: Channel, handlers: Handlers<In>, time: Time = backgroundTime) {
     this.#channel = channel;
     this.#handlers = handlers;
+    this.#time = time;
     channel.onMessages((messages) => {
       for (const message of messages) this.#receive(message);
     });
   }
 
-  /** @throws {CallFailed} with the message of the other process's error, or because it has ended */
-  call<K extends keyof Out & string>(kind: K, request: Out[K]["request"]): Promise<Out[K]["response"]> {
-    if (this.#closed) return Promise.reject(this.#closed);
-    return new Promise((resolve, reject) => {
-      this.#lastId += 1;
-      this.#pending.set(this.#lastId, { resolve, reject });
-      this.#send({ id: this.#lastId, kind, request });
-    });
+  /**
+   * @throws {CallFailed} with the message of the other process's error, because it has not
+   * responded in time, or because it has ended
+   */
+  async call<K extends keyof Out & string>(
+    kind: K,
+    request: Out[K]["request"],
+    { withinMs }: CallOptions = {},
+  ): Promise<Out[K]["response"]> {
+    if (this.#closed) throw this.#closed;
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const { promise, resolve, reject } = Promise.withResolvers<Out[K]["response"]>();
+    this.#pending.set(id, { resolve, reject });
+    this.#send({ id, kind, request });
+    if (withinMs === undefined) return await promise;
+    const failure = `no response to ${kind} within ${withinMs} ms`;
+    const cancel = this.#time.after(withinMs, () => this.#receive({ id, failure }));
+    return await promise.finally(cancel);
   }
 
   /** Sends a call whose outcome does not matter. */
@@ -101,7 +122,7 @@ export class Port<Out extends Protocol, In extends Protocol> {
       const response = await this.#handlers[kind as keyof In](request as never);
       if (id > 0) this.#send({ id, response });
     } catch (error) {
-      if (id > 0) this.#send({ id, failure: (error as Error).message });
+      if (id > 0) this.#send({ id, failure: errorMessage(error) });
     }
   }
 }

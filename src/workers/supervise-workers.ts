@@ -1,5 +1,7 @@
 import type { Logger } from "pino";
 import { sleep } from "../async/sleep.ts";
+import { systemTime, type Time } from "../async/time.ts";
+import { watchResponses } from "./watch-responses.ts";
 import type { Exit } from "./worker-process.ts";
 
 /** A worker, as its supervisor sees it. */
@@ -7,6 +9,8 @@ export interface SupervisedWorker {
   /** Resolves when it serves. Rejects if it ends before. */
   readonly serving: Promise<void>;
   readonly exited: Promise<Exit>;
+  /** Resolves with its response. Rejects if it ends before. */
+  ping(): Promise<void>;
   /**
    * Makes it accept nothing more, complete what it has begun, and end. `restart`: another worker
    * has taken its place.
@@ -24,76 +28,136 @@ interface SupervisorOptions {
   /** A worker that is told to close is killed after this time. */
   readonly closeTimeoutMs: (reason: CloseReason) => number;
   readonly log: Logger;
+  readonly time?: Time;
 }
 
 /** Delays before a worker is replaced, by how often its place had short lives before. */
 const pausesMs = [0, 100, 1_000, 5_000, 30_000];
 /** After this time an end is not counted as early. */
 const goodLifeMs = 60_000;
+/** A worker that does not serve by then is killed. Each step of a start has a shorter limit. */
+const startTimeoutMs = 600_000;
 
-export type WorkerSupervisor = ReturnType<typeof superviseWorkers>;
+interface Place {
+  readonly number: number;
+  /** The worker that serves. */
+  current: SupervisedWorker | undefined;
+  starting: Promise<void> | undefined;
+  isBeingReplaced: boolean;
+  shortLives: number;
+}
 
-/** Keeps one worker in each place, and replaces those that end. */
-export const superviseWorkers = ({ count, start, closeTimeoutMs, log }: SupervisorOptions) => {
+/** Keeps one worker in each place, and replaces those that end or do not respond. */
+export const superviseWorkers = (options: SupervisorOptions) => {
+  const { count, start, closeTimeoutMs, log, time = systemTime } = options;
   const closing = new AbortController();
-  const current = new Map<number, SupervisedWorker>();
-  const all = new Set<SupervisedWorker>();
-  const shortLives = new Map<number, number>();
+  const { signal } = closing;
+  const running = new Set<SupervisedWorker>();
+  const ending = new WeakMap<SupervisedWorker, Promise<Exit>>();
+  const places = Array.from(
+    { length: count },
+    (_, index): Place => ({
+      number: index + 1,
+      current: undefined,
+      starting: undefined,
+      isBeingReplaced: false,
+      shortLives: 0,
+    }),
+  );
   let restarting: Promise<void> | undefined;
   let isRestartDue = false;
 
-  /** Resolves with the worker when it serves. It is watched from then on. */
-  const begin = async (place: number): Promise<SupervisedWorker> => {
-    const worker = start(place);
-    all.add(worker);
-    void worker.exited.then(() => all.delete(worker));
-    await worker.serving;
-    return worker;
+  /**
+   * Resolves when a new worker serves in the place. At most one starts there at a time: a second
+   * call joins the first.
+   */
+  const begin = (place: Place): Promise<void> => {
+    place.starting ??= startIn(place).finally(() => {
+      place.starting = undefined;
+    });
+    return place.starting;
   };
 
-  const watch = (place: number, worker: SupervisedWorker): void => {
-    const startedAt = performance.now();
-    current.set(place, worker);
+  const startIn = async (place: Place): Promise<void> => {
+    signal.throwIfAborted();
+    const worker = start(place.number);
+    running.add(worker);
+    void worker.exited.then(() => running.delete(worker));
+    const cancel = time.after(startTimeoutMs, () => {
+      log.error({ worker: place.number }, "a worker does not begin to serve: it is killed");
+      worker.kill();
+    });
+    await worker.serving.finally(cancel);
+    watch(place, worker);
+  };
+
+  const watch = (place: Place, worker: SupervisedWorker): void => {
+    const startedAt = time.now();
+    place.current = worker;
     void worker.exited.then((exit) => {
-      if (current.get(place) !== worker) return; // it was told to end
-      current.delete(place);
-      if (closing.signal.aborted) return;
-      log.warn({ worker: place, ...exit }, "a worker has ended: another one replaces it");
-      if (performance.now() - startedAt > goodLifeMs) shortLives.delete(place);
+      if (place.current !== worker) return; // another one has taken its place
+      place.current = undefined;
+      if (signal.aborted) return;
+      log.warn({ worker: place.number, ...exit }, "a worker has ended: another one replaces it");
+      if (time.now() - startedAt > goodLifeMs) place.shortLives = 0;
       void replace(place);
     });
   };
 
-  const replace = async (place: number): Promise<void> => {
-    while (!closing.signal.aborted && !current.has(place)) {
-      const lives = shortLives.get(place) ?? 0;
-      shortLives.set(place, lives + 1);
-      await sleep(pausesMs[Math.min(lives, pausesMs.length - 1)] ?? 0, { signal: closing.signal });
-      await begin(place).then(
-        (worker) => watch(place, worker),
-        (error) => log.error({ worker: place, err: error }, "a worker could not be started"),
-      );
+  const replace = async (place: Place): Promise<void> => {
+    if (place.isBeingReplaced) return;
+    place.isBeingReplaced = true;
+    while (!place.current && !signal.aborted) {
+      const pauseMs = pausesMs[Math.min(place.shortLives, pausesMs.length - 1)] ?? 0;
+      place.shortLives += 1;
+      await sleep(pauseMs, { time, signal }).catch(() => {}); // it is closing
+      if (place.current || signal.aborted) continue;
+      await begin(place).catch((error) => {
+        if (!signal.aborted) log.error({ worker: place.number, err: error }, "a worker could not be started");
+      });
     }
+    place.isBeingReplaced = false;
   };
 
-  /** Resolves when it has ended. */
-  const end = async (worker: SupervisedWorker, reason: CloseReason): Promise<Exit> => {
-    const timeout = setTimeout(worker.kill, closeTimeoutMs(reason));
+  /** Closes it, unless that has begun. Resolves when it has ended. */
+  const end = (worker: SupervisedWorker, reason: CloseReason): Promise<Exit> => {
+    const begun = ending.get(worker);
+    if (begun) return begun;
+    const cancel = time.after(closeTimeoutMs(reason), worker.kill);
     worker.close(reason);
-    return await worker.exited.finally(() => clearTimeout(timeout));
+    const ended = worker.exited.finally(cancel);
+    ending.set(worker, ended);
+    return ended;
   };
 
   /** One after the other: the new worker serves before the old one closes. */
   const restartAll = async (): Promise<void> => {
-    for (let place = 1; place <= count && !closing.signal.aborted; place++) {
-      const old = current.get(place);
+    for (const place of places) {
+      const old = place.current;
       if (!old) continue; // it is being replaced
-      const next = await begin(place);
-      if (closing.signal.aborted) return;
-      watch(place, next);
-      await end(old, "restart");
+      await begin(place);
+      if (signal.aborted) return;
+      if (place.current !== old) await end(old, "restart");
     }
   };
+
+  const restartWhileDue = async (): Promise<void> => {
+    while (isRestartDue && !signal.aborted) {
+      isRestartDue = false;
+      log.info("restarting the workers");
+      try {
+        await restartAll();
+        if (!signal.aborted) log.info("restarted the workers");
+      } catch (error) {
+        if (signal.aborted) return;
+        log.error({ err: error }, "the workers could not be restarted: the earlier ones continue");
+      }
+    }
+  };
+
+  const serving = () =>
+    places.flatMap(({ number, current }) => (current ? [{ number, worker: current }] : []));
+  const stopWatching = watchResponses({ serving, log, time });
 
   return {
     /**
@@ -101,33 +165,26 @@ export const superviseWorkers = ({ count, start, closeTimeoutMs, log }: Supervis
      * @throws if one ends
      */
     start: async (): Promise<void> => {
-      watch(1, await begin(1));
-      const others = Array.from({ length: count - 1 }, (_, index) => index + 2);
-      await Promise.all(others.map(async (place) => watch(place, await begin(place))));
+      const [first, ...others] = places;
+      if (first) await begin(first);
+      await Promise.all(others.map(begin));
     },
     /**
      * Replaces all workers, without a moment in which none serves. A call while it is in progress
-     * begins it again after its end.
+     * begins it again after its end. Never rejects.
      */
     restart: async (): Promise<void> => {
       isRestartDue = true;
-      restarting ??= (async () => {
-        try {
-          while (isRestartDue && !closing.signal.aborted) {
-            isRestartDue = false;
-            await restartAll();
-          }
-        } finally {
-          restarting = undefined;
-        }
-      })();
+      restarting ??= restartWhileDue().finally(() => {
+        restarting = undefined;
+      });
       await restarting;
     },
-    /** Ends all workers. Resolves with their exits. */
+    /** Ends all workers, those that are starting included. Resolves with their exits. */
     close: async (): Promise<readonly Exit[]> => {
       closing.abort();
-      current.clear();
-      return await Promise.all([...all].map((worker) => end(worker, "shutdown")));
+      stopWatching();
+      return await Promise.all([...running].map((worker) => end(worker, "shutdown")));
     },
   };
 };

@@ -1,14 +1,13 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { type Handlers, Port, type Protocol } from "./port.ts";
 
 /** How a worker has ended. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
+  /** It was not even started, for want of memory or processes. */
+  readonly error?: Error;
 }
-
-export type WorkerProcess<Out extends Protocol, In extends Protocol> = ReturnType<typeof forkWorker<Out, In>>;
 
 interface ForkOptions<In extends Protocol> {
   readonly entry: URL;
@@ -22,35 +21,48 @@ interface ForkOptions<In extends Protocol> {
 /** A worker finds the first listening socket at this descriptor; the fourth is the channel. */
 export const firstSocketFd = 4;
 
-/** Starts a worker process. */
-export const forkWorker = <Out extends Protocol, In extends Protocol>({
-  entry,
-  argument,
-  sockets,
-  handlers,
-}: ForkOptions<In>) => {
-  const child = fork(entry, [argument], {
-    serialization: "advanced",
-    stdio: ["ignore", "inherit", "inherit", "ipc", ...sockets.map(({ fd }) => fd)],
-  });
+/** Starts a worker process. Never throws: one that cannot be started has ended at once. */
+export const forkWorker = <Out extends Protocol, In extends Protocol>(options: ForkOptions<In>) => {
+  const { promise: ended, resolve } = Promise.withResolvers<Exit>();
+  const child = forkChild(options, resolve);
   const port = new Port<Out, In>(
     {
-      send: (messages) => send(child, messages),
-      onMessages: (receive) => void child.on("message", receive),
+      send: (messages) => child && send(child, messages),
+      onMessages: (receive) => void child?.on("message", receive),
     },
-    handlers,
+    options.handlers,
   );
-  const exited = once(child, "exit").then(([code, signal]): Exit => {
+  const exited = ended.then((exit) => {
     port.close();
-    return { code, signal };
+    return exit;
   });
   return {
     port,
-    pid: child.pid ?? 0,
-    /** Resolves when the process has ended. */
+    /** Resolves when the process has ended, and all that it has sent was received. Never rejects. */
     exited,
-    kill: (): void => void child.kill("SIGKILL"),
+    kill: (): void => void child?.kill("SIGKILL"),
   };
+};
+
+const forkChild = <In extends Protocol>(
+  { entry, argument, sockets }: ForkOptions<In>,
+  onEnd: (exit: Exit) => void,
+): ChildProcess | undefined => {
+  const onFailure = (error: Error): void => onEnd({ code: null, signal: null, error });
+  try {
+    const child = fork(entry, [argument], {
+      serialization: "advanced",
+      stdio: ["ignore", "inherit", "inherit", "ipc", ...sockets.map(({ fd }) => fd)],
+    });
+    child.once("close", (code, signal) => onEnd({ code, signal }));
+    child.on("error", (error) => {
+      if (child.pid === undefined) onFailure(error); // others come before its end
+    });
+    return child;
+  } catch (error) {
+    onFailure(error as Error); // ENOMEM among others; EAGAIN is emitted
+    return undefined;
+  }
 };
 
 /** A worker that has just ended is noticed by its exit. */

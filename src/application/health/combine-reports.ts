@@ -4,7 +4,11 @@ import type { ComponentHealth, Health } from "./health.ts";
 import type { InstanceStatus, ProviderStatus } from "./instance-status.ts";
 import type { ProviderActivity } from "./provider-activity.ts";
 
-/* Combines the reports of a service's processes. The process that responds has the first one. */
+/*
+ * The reports of one service in several processes, made from those of its processes. They do not
+ * depend on which process responds: what only one process can state, such as its name, is that of
+ * the one whose name comes first.
+ */
 
 /** Each process reports this of itself. */
 export interface Reports {
@@ -14,6 +18,9 @@ export interface Reports {
 }
 
 type All<T> = readonly [T, ...T[]];
+
+const byInstance = <T extends { readonly instance: string }>(all: All<T>): All<T> =>
+  all.toSorted((a, b) => (a.instance < b.instance ? -1 : 1)) as unknown as All<T>;
 
 /**
  * A part is down if it is down in any process. The service is down if all processes are, and
@@ -36,12 +43,14 @@ export const combineHealth = (all: All<Health>, missing = 0): Health => {
   return { status: isDown ? "down" : isOk ? "ok" : "degraded", parts: Object.fromEntries(parts) };
 };
 
-export const combineStatus = (all: All<InstanceStatus>, missing = 0): InstanceStatus => {
-  const [own] = all;
+export const combineStatus = (reports: All<InstanceStatus>, missing = 0): InstanceStatus => {
+  const all = byInstance(reports);
+  const [first] = all;
   const instances = new Set(all.map(({ instance }) => instance));
   return {
-    ...own,
-    startedAt: all.map(({ startedAt }) => startedAt).toSorted()[0] ?? own.startedAt,
+    ...first,
+    startedAt: all.map(({ startedAt }) => startedAt).toSorted()[0] ?? first.startedAt,
+    asOf: all.map(({ asOf }) => asOf).toSorted()[0] ?? first.asOf,
     position: Math.min(...all.map(({ position }) => position)),
     projections: {
       lagMs: Math.max(...all.map(({ projections }) => projections.lagMs)),
@@ -49,7 +58,7 @@ export const combineStatus = (all: All<InstanceStatus>, missing = 0): InstanceSt
       failed: [...new Set(all.flatMap(({ projections }) => projections.failed))],
     },
     health: combineHealth(all.map(({ health }) => health) as unknown as All<Health>, missing),
-    others: own.others.filter(({ instance }) => !instances.has(instance)),
+    others: first.others.filter(({ instance }) => !instances.has(instance)),
     activity: combineHours(all.flatMap(({ activity }) => activity)),
   };
 };
@@ -77,7 +86,8 @@ const combineHours = (all: readonly ActivityHour[]): readonly ActivityHour[] => 
   });
 };
 
-export const combineProviders = (all: All<ProviderStatus>): ProviderStatus => {
+export const combineProviders = (reports: All<ProviderStatus>): ProviderStatus => {
+  const all = byInstance(reports);
   const resources = Map.groupBy(
     all.flatMap((one) => one.resources),
     ({ resource }) => resource,
@@ -88,6 +98,7 @@ export const combineProviders = (all: All<ProviderStatus>): ProviderStatus => {
   );
   return {
     ...all[0],
+    asOf: all.map(({ asOf }) => asOf).toSorted()[0] ?? all[0].asOf,
     resources: [...resources].map(([resource, same]) => combineResource(resource, same)),
     providers: [...providers.values()].map(combineProvider),
   };
@@ -117,7 +128,7 @@ const combineProvider = (same: readonly ProviderActivity[]): ProviderActivity =>
     errors: sum(same.map(({ errors: count }) => count)),
     ...(times[0] && {
       latency: {
-        last: times[0].last,
+        last: Math.max(...times.map(({ last }) => last)), // nobody knows whose was the last one
         mean: Math.round(sum(times.map(({ mean, requests }) => mean * requests)) / Math.max(1, weight)),
         longest: Math.max(...times.map(({ longest }) => longest)),
       },

@@ -29,22 +29,34 @@ export interface Check {
 /** Resolves with the report. Concurrent calls, and calls shortly after, share it. Never rejects. */
 export type CheckHealth = () => Promise<Health>;
 
+/** How long a report is reused: anybody may ask for it. */
+const reuseMs = 500;
+
+/** Runs the task once for concurrent calls, and for those within 500 ms of its end. */
+export const shareReports = <T>(task: () => Promise<T>, time: Pick<Time, "now"> = systemTime) => {
+  let last: Promise<T> | undefined;
+  let staleAt = 0;
+  return (): Promise<T> => {
+    if (last && time.now() < staleAt) return last;
+    staleAt = Number.POSITIVE_INFINITY; // while it runs
+    last = task().finally(() => {
+      staleAt = time.now() + reuseMs;
+    });
+    return last;
+  };
+};
+
 export const createHealth = ({
   checks,
   time = systemTime,
   timeoutMs = 2_000,
-  reuseMs = 500,
 }: {
   checks: readonly Check[];
   time?: Pick<Time, "now">;
   /** The timeout of a probe. */
   timeoutMs?: number;
-  /** The time for which a report is reused. */
-  reuseMs?: number;
 }): CheckHealth => {
   const cachedUntil = new Map<string, number>();
-  let last: Promise<Health> | undefined;
-  let staleAt = Number.POSITIVE_INFINITY; // while the checks run
 
   const checkOne = async ({ name, probe, note, cacheMs = 0 }: Check): Promise<ComponentHealth> => {
     const isGood = time.now() < (cachedUntil.get(name) ?? 0);
@@ -64,14 +76,7 @@ export const createHealth = ({
     return { status, parts: Object.fromEntries(found) };
   };
 
-  return () => {
-    if (last && time.now() < staleAt) return last;
-    staleAt = Number.POSITIVE_INFINITY;
-    last = checkAll().finally(() => {
-      staleAt = time.now() + reuseMs;
-    });
-    return last;
-  };
+  return shareReports(checkAll, time);
 };
 
 const runProbe = async (probe: () => Promise<void>, ms: number): Promise<ComponentHealth> => {

@@ -1,25 +1,19 @@
 import type { Reports } from "../../application/health/combine-reports.ts";
-import type { WriterProtocol } from "../../eventstore/sqlite/protocol.ts";
 import type { HelperCalls, HelperResponses } from "../../subprocess/shared-helper.ts";
 import type { LimitCalls, ShareCalls } from "../../workers/limit-shares.ts";
 import type { SlotCalls } from "../../workers/remote-resource.ts";
 import type { CloseReason } from "../../workers/supervise-workers.ts";
-
-type WriterKind = keyof WriterProtocol & string;
+import type { WriteCalls } from "./remote-writer.ts";
 
 /** Calls of a worker to the primary. */
 export type CallsToPrimary = SlotCalls &
   LimitCalls &
-  HelperCalls & {
+  HelperCalls &
+  WriteCalls & {
     /** It serves requests from now on. */
     serving: { request: undefined; response: undefined };
     /** It cannot record any more, and no other worker could: the service must end. */
     fatal: { request: string; response: undefined };
-    /** Writes the embedded log. */
-    write: {
-      request: { readonly kind: WriterKind; readonly request: WriterProtocol[WriterKind]["request"] };
-      response: WriterProtocol[WriterKind]["response"];
-    };
     /** Responds with the reports of the other workers. */
     askOthers: {
       request: keyof Reports;
@@ -37,6 +31,8 @@ export type CallsToPrimary = SlotCalls &
 export type CallsToWorker = HelperResponses &
   ShareCalls & {
     close: { request: CloseReason; response: undefined };
+    /** Responds at once. */
+    ping: { request: undefined; response: undefined };
     /** Responds when its views show the position of the log, or after five seconds. */
     untilVisible: { request: number; response: undefined };
     /** Responds with its own report. */
@@ -49,6 +45,8 @@ export type CallsToWorker = HelperResponses &
 
 /** A worker's one argument, as JSON. */
 export interface WorkerArgument {
+  /** That of the primary. */
+  readonly version: string;
   /** From 1. */
   readonly place: number;
   readonly count: number;

@@ -1,10 +1,9 @@
-import { withDeadline } from "../../async/deadline.ts";
 import { type Metric, prometheusName } from "../../telemetry/metric-definition.ts";
 import { metricDefinitions } from "../../telemetry/metrics.ts";
 import { listenForMetrics } from "../../telemetry/metrics-server.ts";
 import { type Combination, combineMetrics, countersOf } from "../../workers/combine-metrics.ts";
 
-/** A worker's own metrics. Rejects if it has ended. */
+/** A worker's own metrics. Rejects if it does not respond in time, or has ended. */
 type ReadMetrics = () => Promise<string>;
 
 const combinations: ReadonlyMap<string, Combination> = new Map(
@@ -12,9 +11,6 @@ const combinations: ReadonlyMap<string, Combination> = new Map(
     metric.combined ? [[prometheusName(metric), metric.combined] as const] : [],
   ),
 );
-
-/** A worker that does not respond in time is left out of a collection. */
-const readTimeoutMs = 5_000;
 
 /**
  * Collects the metrics of all workers as those of one process. What workers that have ended had
@@ -25,9 +21,7 @@ export const createMetricsCollection = () => {
   let ended = "";
 
   const read = async (worker: ReadMetrics): Promise<string> => {
-    const onTimeout = () => new Error("a worker does not respond");
-    const reading = withDeadline({ ms: readTimeoutMs, onTimeout }, worker);
-    const text = await reading.catch(() => undefined);
+    const text = await worker().catch(() => undefined);
     if (text !== undefined && running.has(worker)) running.set(worker, text);
     return text ?? running.get(worker) ?? "";
   };

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { Logger } from "pino";
+import packageJson from "../../../package.json" with { type: "json" };
 import type { Reports } from "../../application/health/combine-reports.ts";
-import { withDeadline } from "../../async/deadline.ts";
 import { repeatEvery } from "../../async/repeat.ts";
 import { backgroundTime } from "../../async/time.ts";
 import { openWriter, type Writer } from "../../eventstore/sqlite/writer.ts";
@@ -20,9 +20,16 @@ import { forkWorker } from "../../workers/worker-process.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
 import { closeOnSignal } from "../shutdown.ts";
 import type { CallsToPrimary, CallsToWorker, WorkerArgument } from "./calls.ts";
+import { serveWriter } from "./remote-writer.ts";
 import { createJournalTakeOver } from "./take-over-journals.ts";
 
 const forgetEveryMs = 30_000;
+
+/** Responses that clients wait for are waited for no longer: the worker may be frozen. */
+const reportTimeoutMs = 2_500;
+const metricsTimeoutMs = 5_000;
+/** A worker's own limit is five seconds. */
+const visibleTimeoutMs = 6_000;
 
 /** A worker has ended before it served, and has written why to standard error. */
 class Explained extends Error {}
@@ -58,7 +65,7 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
     const serving = Promise.withResolvers<void>();
     serving.promise.catch(() => {}); // its supervisor may have stopped waiting
     const journals = new Set<string>();
-    const readMetrics = () => worker.port.call("metrics", undefined);
+    const readMetrics = () => worker.port.call("metrics", undefined, { withinMs: metricsTimeoutMs });
     let lastMetrics: string | undefined;
     const helperJobs = helper.serve((kind, request) => worker.port.post(kind, request));
     const slotJobs = slots.serve();
@@ -70,6 +77,7 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
       ...helperJobs.handlers,
       ...slotJobs.handlers,
       ...shares.handlers,
+      ...serveWriter(writer),
       serving: () => {
         serving.resolve();
         metrics?.add(readMetrics);
@@ -78,10 +86,6 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
         servingPorts.add(worker.port);
       },
       fatal: (message) => fatal.resolve(new Error(message)),
-      write: ({ kind, request }) => {
-        if (!writer) throw new Error("the workers share no writer");
-        return writer.call(kind, request as never);
-      },
       askOthers: (kind) => askAll(servingPorts, worker.port, settings.workers, kind),
       lastMetrics: (text) => {
         lastMetrics = text;
@@ -89,20 +93,23 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
       untilOthersShow: async (position) => {
         const others = [...servingPorts].filter((port) => port !== worker.port);
         // One that ends meanwhile reads the log when its place is taken.
-        await Promise.allSettled(others.map((port) => port.call("untilVisible", position)));
+        const within = { withinMs: visibleTimeoutMs };
+        await Promise.allSettled(others.map((port) => port.call("untilVisible", position, within)));
       },
       journal: ({ journal, isOpen }) => void (isOpen ? journals.add(journal) : journals.delete(journal)),
     };
-    const argument: WorkerArgument = { place, count: settings.workers, sockets };
+    const { version } = packageJson;
+    const argument: WorkerArgument = { version, place, count: settings.workers, sockets };
     const worker = forkWorker<CallsToWorker, CallsToPrimary>({
       entry: new URL("../../worker.ts", import.meta.url),
       argument: JSON.stringify(argument),
       sockets,
       handlers,
     });
-    void worker.exited.then(({ code, signal }) => {
+    void worker.exited.then(({ code, signal, error: cause }) => {
       const message = `worker ${place} ended with ${signal ?? code}`;
-      serving.reject(code === 1 ? new Explained(message) : new Error(message));
+      if (cause) serving.reject(new Error(`worker ${place} could not be started`, { cause }));
+      else serving.reject(code === 1 ? new Explained(message) : new Error(message));
       helperJobs.end();
       slotJobs.end();
       shares.end();
@@ -113,6 +120,7 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
     return {
       serving: serving.promise,
       exited: worker.exited,
+      ping: () => worker.port.call("ping", undefined),
       close: (reason) => worker.port.post("close", reason),
       kill: worker.kill,
     };
@@ -123,6 +131,8 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
     drainMs + (reason === "shutdown" ? settings.drainDelaySeconds * 1_000 : 0);
   const supervisor = superviseWorkers({ count: settings.workers, start, closeTimeoutMs, log });
   resources.defer(async () => {
+    // Workers have copies, and accept until they drain. Connections that come later are refused.
+    for (const socket of sockets) socket.close();
     const exits = await supervisor.close();
     if (exits.some(({ code }) => code !== 0)) process.exitCode = 1;
   });
@@ -137,11 +147,7 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
   const hangUp = closeOnSignal(() => running.disposeAsync(), log, fatal.promise);
   process.on("SIGHUP", () => {
     if (process.stdin.isTTY || process.stdout.isTTY) return void hangUp("SIGHUP");
-    log.info("restarting the workers");
-    supervisor.restart().then(
-      () => log.info("restarted the workers"),
-      (error) => log.error({ err: error }, "the workers could not be restarted: the earlier ones continue"),
-    );
+    void supervisor.restart();
   });
   if (wyomingAddress(sockets)) log.info({ url: wyomingAddress(sockets) }, "wyoming");
   log.info(
@@ -165,8 +171,6 @@ const openMetrics = async (
   return metrics;
 };
 
-const reportTimeoutMs = 2_500;
-
 /** The reports of the workers that serve, without that of `own`. */
 const askAll = async (
   serving: ReadonlySet<WorkerPort>,
@@ -175,11 +179,8 @@ const askAll = async (
   kind: keyof Reports,
 ) => {
   const others = [...serving].filter((port) => port !== own);
-  const asked = others.map(async (port) => {
-    const onTimeout = () => new Error("a worker does not respond");
-    return await withDeadline({ ms: reportTimeoutMs, onTimeout }, () => port.call("report", kind));
-  });
-  const settled = await Promise.allSettled(asked);
+  const within = { withinMs: reportTimeoutMs };
+  const settled = await Promise.allSettled(others.map((port) => port.call("report", kind, within)));
   const reports = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   // While workers are replaced, more than their usual number serve.
   return { reports, missing: Math.max(0, workers - 1 - reports.length) };

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { backgroundTime } from "../../async/time.ts";
+import { backgroundTime, type Time } from "../../async/time.ts";
 import type { Port } from "../../workers/port.ts";
 import type { CallsToPrimary, CallsToWorker } from "./calls.ts";
 
@@ -8,13 +8,20 @@ interface Worker {
 }
 
 const retryMs = 1_000;
+/** Then the next worker is asked: the first may be frozen. Both may do it at once. */
+const recoverTimeoutMs = 30_000;
+
+interface TakeOverOptions {
+  readonly log: Logger;
+  readonly time?: Time;
+}
 
 /**
  * Makes a worker that serves take over the journals of those that have ended: the primary knows
  * that their process is gone, where other machines must wait until a journal has been idle for
  * long.
  */
-export const createJournalTakeOver = ({ log }: { readonly log: Logger }) => {
+export const createJournalTakeOver = ({ log, time = backgroundTime }: TakeOverOptions) => {
   const serving = new Set<Worker>();
   const orphaned = new Set<string>();
   let isRunning = false;
@@ -25,12 +32,13 @@ export const createJournalTakeOver = ({ log }: { readonly log: Logger }) => {
     isRunning = true;
     const journals = [...orphaned];
     try {
-      await worker.port.call("recoverJournals", journals);
+      await worker.port.call("recoverJournals", journals, { withinMs: recoverTimeoutMs });
       for (const journal of journals) orphaned.delete(journal);
     } catch (error) {
-      // It has ended itself, or the event store is not available.
+      // It has ended itself, does not respond, or the event store is not available.
       log.debug({ err: error }, "journals could not be taken over yet");
-      backgroundTime.after(retryMs, () => void recover());
+      if (serving.delete(worker)) serving.add(worker); // the last to be asked again
+      time.after(retryMs, () => void recover());
     } finally {
       isRunning = false;
     }

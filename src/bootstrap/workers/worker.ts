@@ -1,5 +1,4 @@
-import { EventStoreUnavailable } from "../../eventstore/event-store.ts";
-import type { Writer } from "../../eventstore/sqlite/writer.ts";
+import packageJson from "../../../package.json" with { type: "json" };
 import { createRemoteHelper } from "../../subprocess/shared-helper.ts";
 import { createWorkerShares } from "../../workers/limit-shares.ts";
 import type { Port } from "../../workers/port.ts";
@@ -7,6 +6,7 @@ import { openRemoteResource } from "../../workers/remote-resource.ts";
 import { connectToPrimary, firstSocketFd } from "../../workers/worker-process.ts";
 import type { Service } from "../service.ts";
 import type { CallsToPrimary, CallsToWorker, WorkerArgument } from "./calls.ts";
+import { openRemoteWriter } from "./remote-writer.ts";
 import type { AskOthers, Shared } from "./shared.ts";
 
 type Primary = Port<CallsToPrimary, CallsToWorker>;
@@ -20,11 +20,21 @@ interface WorkerOptions {
   readonly service: () => Pick<Service, "recoverJournal" | "untilVisible" | "report"> | undefined;
 }
 
-/** Connects this process with the primary that has started it. */
+/**
+ * Connects this process with the primary that has started it.
+ * @throws if that has another version
+ */
 export const joinWorkers = ({ close, metrics, service }: WorkerOptions) => {
   // The primary gets them too, and tells when to end: a terminal signals all its processes.
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
-  const { place, count, sockets } = JSON.parse(process.argv[2] ?? "{}") as WorkerArgument;
+  const { place, count, sockets, version } = JSON.parse(process.argv[2] ?? "{}") as WorkerArgument;
+  requireVersion(version);
+  /** The primary asks only workers that serve. */
+  const running = () => {
+    const started = service();
+    if (!started) throw new Error("it does not serve yet");
+    return started;
+  };
   let isReplaced = false;
   const helper = createRemoteHelper({
     call: (kind, request) => primary.call(kind, request),
@@ -41,20 +51,17 @@ export const joinWorkers = ({ close, metrics, service }: WorkerOptions) => {
       isReplaced = reason === "restart";
       void close();
     },
+    ping: () => {},
     metrics,
-    report: async (kind) => {
-      const running = service();
-      if (!running) throw new Error("it does not serve yet");
-      return await running.report(kind);
-    },
-    untilVisible: (position) => service()?.untilVisible(position),
+    report: (kind) => running().report(kind),
+    untilVisible: (position) => running().untilVisible(position),
     recoverJournals: async (journals) => {
-      for (const journal of journals) await service()?.recoverJournal(journal);
+      for (const journal of journals) await running().recoverJournal(journal);
     },
   });
   const [http, wyoming] = sockets.map((_, index) => ({ fd: firstSocketFd + index }));
   const shared: Shared = {
-    writer: remoteWriter(primary),
+    writer: openRemoteWriter(primary),
     superviseHelper: helper.supervise,
     openShares: limits.open,
     openSharedResource: openRemoteResource(primary),
@@ -62,27 +69,28 @@ export const joinWorkers = ({ close, metrics, service }: WorkerOptions) => {
     isFirst: place === 1,
     isReplaced: () => isReplaced,
     count,
-    askOthers: askOthersThrough(primary),
+    askOthers: askOthersThrough(primary, count - 1),
     untilOthersShow: (position) => primary.call("untilOthersShow", position),
     onJournal: (journal, isOpen) => primary.post("journal", { journal, isOpen }),
   };
   return { place, shared, primary };
 };
 
-/** A worker that does not respond is one of those that the primary reports as missing. */
-const askOthersThrough =
-  (primary: Primary): AskOthers =>
-  async (kind) =>
-    (await primary.call("askOthers", kind)) as never;
+/** The files were replaced while the primary runs: its calls may be others. */
+const requireVersion = (ofPrimary: string): void => {
+  const { version } = packageJson;
+  if (ofPrimary === version) return;
+  throw new Error(
+    `the service runs version ${ofPrimary}, and its files have version ${version}: restart the service`,
+  );
+};
 
-/** The writer of the primary. */
-const remoteWriter = (primary: Primary): Writer => ({
-  call: async (kind, request) => {
-    try {
-      return (await primary.call("write", { kind, request })) as never;
-    } catch (cause) {
-      throw new EventStoreUnavailable((cause as Error).message, { cause });
-    }
-  },
-  close: async () => {},
-});
+/** The primary itself responds in less time, unless it is frozen. */
+const askTimeoutMs = 5_000;
+
+const askOthersThrough =
+  (primary: Primary, others: number): AskOthers =>
+  async (kind) =>
+    (await primary
+      .call("askOthers", kind, { withinMs: askTimeoutMs })
+      .catch(() => ({ reports: [], missing: others }))) as never;

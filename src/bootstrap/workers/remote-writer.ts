@@ -1,0 +1,34 @@
+import { EventStoreUnavailable } from "../../eventstore/event-store.ts";
+import type { WriterProtocol } from "../../eventstore/sqlite/protocol.ts";
+import type { Writer } from "../../eventstore/sqlite/writer.ts";
+import type { Handlers, Port, Protocol } from "../../workers/port.ts";
+
+type Kind = keyof WriterProtocol & string;
+
+/** Calls of a worker to the process with the writer of the embedded log. */
+export type WriteCalls = {
+  write: {
+    request: { readonly kind: Kind; readonly request: WriterProtocol[Kind]["request"] };
+    response: WriterProtocol[Kind]["response"];
+  };
+};
+
+/** Serves the calls of workers. `writer`: undefined if the log is not the embedded one. */
+export const serveWriter = (writer: Writer | undefined): Handlers<WriteCalls> => ({
+  write: ({ kind, request }) => {
+    if (!writer) throw new Error("the workers share no writer");
+    return writer.call(kind, request as never);
+  },
+});
+
+/** The writer of another process, which closes it itself. */
+export const openRemoteWriter = (port: Pick<Port<WriteCalls, Protocol>, "call">): Writer => ({
+  call: async (kind, request) => {
+    try {
+      return (await port.call("write", { kind, request })) as never;
+    } catch (cause) {
+      throw new EventStoreUnavailable((cause as Error).message, { cause });
+    }
+  },
+  close: async () => {},
+});
