@@ -122,8 +122,8 @@ export const superviseWorkers = (options: SupervisorOptions) => {
   /** Closes it, unless that has begun. Resolves when it has ended. */
   const end = (worker: SupervisedWorker, reason: CloseReason): Promise<Exit> => {
     const begun = ending.get(worker);
-    if (begun) return begun;
-    const cancel = time.after(closeTimeoutMs(reason), worker.kill);
+    if (begun !== undefined) return begun;
+    const cancel = time.after(closeTimeoutMs(reason), () => worker.kill());
     worker.close(reason);
     const ended = worker.exited.finally(cancel);
     ending.set(worker, ended);

@@ -33,7 +33,7 @@ export const createDividedService = ({ atMost, windowMs, delayMs }: ServiceOptio
     let isAlive = true;
     let asks = 0;
     let held = 0;
-    const ports = linkedPorts<ShareCalls, LimitCalls>(openDelivery);
+    const ports = linkedPorts<ShareCalls, LimitCalls>({ openDelivery });
     const shares = createWorkerShares({
       workers: 3,
       now: time.now,

@@ -1,3 +1,4 @@
+import type { Time } from "../../src/async/time.ts";
 import { type Channel, type Handlers, type Message, Port, type Protocol } from "../../src/workers/port.ts";
 
 /** Delivers the messages of one direction, later and in order. */
@@ -21,13 +22,23 @@ const linkedChannels = (openDelivery: () => Delivery): readonly [Channel, Channe
   return [channel(0), channel(1)];
 };
 
-/** The ports of a primary and of a worker. Default: each message arrives in a later turn. */
-export const linkedPorts = <ToWorker extends Protocol, ToPrimary extends Protocol>(
-  openDelivery: () => Delivery = () => setImmediate,
-): {
+/**
+ * The ports of a primary and of a worker. Default: each message arrives in a later turn. `time`
+ * measures the deadlines of calls.
+ */
+export const linkedPorts = <ToWorker extends Protocol, ToPrimary extends Protocol>({
+  openDelivery = () => setImmediate,
+  time,
+}: {
+  readonly openDelivery?: (() => Delivery) | undefined;
+  readonly time?: Time;
+} = {}): {
   readonly worker: (handlers: Handlers<ToWorker>) => Port<ToPrimary, ToWorker>;
   readonly primary: (handlers: Handlers<ToPrimary>) => Port<ToWorker, ToPrimary>;
 } => {
   const [one, other] = linkedChannels(openDelivery);
-  return { primary: (handlers) => new Port(one, handlers), worker: (handlers) => new Port(other, handlers) };
+  return {
+    primary: (handlers) => new Port(one, handlers, time),
+    worker: (handlers) => new Port(other, handlers, time),
+  };
 };
