@@ -2,9 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
+import { buffer, text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { WebSocket } from "ws";
@@ -194,6 +195,63 @@ describe("a service of several workers", () => {
     await store.close();
   });
 
+  it("ends all workers on SIGTERM while they are being replaced, and exits with 0", async () => {
+    await start();
+    process.kill(service.pid, "SIGHUP");
+    await until("a further worker starts", () => workersOf(service.pid).length === 3);
+    const all = descendantsOf(service.pid).map(({ pid }) => pid);
+    expect(await service.stop()).to.equal(0);
+    await gone(...all);
+    expect(logged('"level":"error"')).to.equal(0);
+  });
+
+  it("accepts connections during DRAIN_DELAY_SECONDS", async () => {
+    await start({ DRAIN_DELAY_SECONDS: "600" });
+    process.kill(service.pid, "SIGTERM");
+    await until("it drains", () => logged('"draining"') > 0);
+    for (let times = 0; times < 4; times++) {
+      const { status } = await fetch(`${service.url}/health/ready`, { headers: { Connection: "close" } });
+      expect(status).to.be.oneOf([200, 503]);
+    }
+  });
+
+  it("refuses connections while it completes its last requests", async () => {
+    await start({ DRAIN_SECONDS: "600" });
+    const headers = { ...authorize(key), "Content-Type": "application/json", Expect: "100-continue" };
+    const asking = request(`${service.url}/v2/text/synthesize`, { method: "POST", headers, agent: false });
+    asking.flushHeaders();
+    await once(asking, "continue");
+    const stopped = service.stop();
+    const { hostname, port } = new URL(service.url);
+    const isAccepted = async (): Promise<boolean> => {
+      const connection = connect(Number(port), hostname);
+      const opened = once(connection, "connect").then(
+        () => true,
+        () => false,
+      );
+      return await opened.finally(() => connection.destroy());
+    };
+    while (await isAccepted()) await delay(10);
+    const [[response]] = await Promise.all([once(asking, "response"), asking.end(JSON.stringify(query))]);
+    expect((response as IncomingMessage).statusCode).to.equal(200);
+    (response as IncomingMessage).resume();
+    expect(await stopped).to.equal(0);
+  });
+
+  it("reports a frozen worker as missing, and serves operators and clients without it", async () => {
+    await start();
+    const [, frozen = 0] = workersOf(service.pid);
+    process.kill(frozen, "SIGSTOP");
+    const health = await fetch(`${service.url}/health`, { headers: { Connection: "close" } });
+    expect(await health.json()).to.have.nested.property("parts.workers.detail", "1 of 2 do not respond");
+    const another = await registerWebsite(service.url);
+    const responses = Array.from({ length: 8 }, () =>
+      synthesize(service.url, another, query, { headers: { Connection: "close" } }),
+    );
+    for (const { status } of await Promise.all(responses)) expect(status).to.equal(200);
+    process.kill(frozen, "SIGCONT");
+  });
+
   it("leaves no process behind when its first process is killed", async () => {
     await start();
     const all = descendantsOf(service.pid).map(({ pid }) => pid);
@@ -210,6 +268,25 @@ describe("a service of several workers", () => {
     });
     expect(code).to.equal(1);
     expect(stderr).to.match(/^voxledger: AUDIO_STORE: .*\n$/);
+  });
+
+  it("names the port if another server has it", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const env = { WORKERS: "2", PORT: String(port), DATA_DIR: join(folder, "data") };
+    const { code, stderr } = await failToStart(env);
+    server.close();
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^voxledger: PORT.*EADDRINUSE.*\n$/);
+  });
+
+  it("starts no worker of another version, so that an upgrade of its files changes no running service", async () => {
+    const argument = JSON.stringify({ version: "0.0.1", place: 1, count: 2, sockets: [] });
+    const child = spawn("scripts/node", ["src/worker.ts", argument], { stdio: ["ignore", "ignore", "pipe"] });
+    const [message, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+    expect(code).to.equal(1);
+    expect(message).to.match(/^voxledger: the service runs version 0\.0\.1, .*: restart the service\n$/);
   });
 
   it("ends on SIGHUP if it has a terminal", async () => {

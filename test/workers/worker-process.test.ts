@@ -6,7 +6,7 @@ import { rejection } from "../support/rejection.ts";
 type Calls = { ping: { request: undefined; response: undefined } };
 
 const fork = (sockets: readonly { readonly fd: number }[] = []) => {
-  const entry = new URL("data:text/javascript,");
+  const entry = new URL("file:///dev/null");
   return forkWorker<Calls, Record<never, never>>({ entry, argument: "", sockets, handlers: {} });
 };
 
