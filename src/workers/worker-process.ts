@@ -38,7 +38,7 @@ export const forkWorker = <Out extends Protocol, In extends Protocol>(options: F
   });
   return {
     port,
-    /** Resolves when the process has ended, and all that it has sent was received. Never rejects. */
+    /** Resolves when the process has ended and all its messages were received. Never rejects. */
     exited,
     kill: (): void => void child?.kill("SIGKILL"),
   };
