@@ -21,7 +21,7 @@ export const compute = async (text: string, { recipe }: AudioName, readFile: Rea
     throw new Error("The website's lexicons replace words of this text, and this page does not have them.");
   const { tool, synthesize } = await toolFor(recipe.voice, readFile);
   const engine = localEngine(recipe.engine, [tool], {
-    host: { synthesize, requireCapacity: () => undefined, reserveEncoder: async () => undefined },
+    host: { synthesize, requireCapacity: async () => undefined, reserveEncoder: async () => undefined },
     japanese: { read: noJapanese, close: async () => undefined },
   });
   const version = engine.version(recipe.voice);

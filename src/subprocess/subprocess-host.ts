@@ -70,7 +70,7 @@ export interface SubprocessHost {
    * Call it before expensive preparations.
    * @throws {Unavailable} if `run`, or `speakByModel` with this model, would refuse the waiter now
    */
-  requireCapacity(waiter: Waiter, model?: ModelQueue): void;
+  requireCapacity(waiter: Waiter, model?: ModelQueue): Promise<void>;
   /** Resolves if the helper process responds. @throws {ToolFailed} {Unavailable} */
   ping(): Promise<void>;
   stats(): HostStats;

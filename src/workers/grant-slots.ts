@@ -48,10 +48,16 @@ export const createSlotGrants = ({ time }: { readonly time?: Time } = {}) => {
         job?.release?.();
       };
       const handlers: Handlers<SlotCalls> = {
+        findRefusal: async ({ resource, bounds, keys }) => {
+          try {
+            await resourceOf(resource, bounds).requireCapacity(waiterOf(keys));
+            return undefined;
+          } catch (error) {
+            return (error as Refused).scope;
+          }
+        },
         acquireSlot: async ({ resource, bounds, id, keys, responseSeconds, sequence, options }) => {
-          const [first, ...others] = keys;
-          const waiter = createWaiter(first, responseSeconds, sequence);
-          for (const key of others) waiter.join(key);
+          const waiter = waiterOf(keys, responseSeconds, sequence);
           const job: Job = { waiter, ended: new AbortController(), release: undefined };
           jobs.set(id, job);
           try {
@@ -74,4 +80,10 @@ export const createSlotGrants = ({ time }: { readonly time?: Time } = {}) => {
       };
     },
   };
+};
+
+const waiterOf = ([first, ...others]: readonly string[], seconds?: number, sequence?: number): Waiter => {
+  const waiter = createWaiter(first, seconds, sequence);
+  for (const key of others) waiter.join(key);
+  return waiter;
 };

@@ -15,13 +15,17 @@ export type ResourceBounds = Pick<
   "concurrency" | "concurrencyPerKey" | "reserved" | "queueLimit" | "queueLimitPerKey" | "queueTimeoutMs"
 >;
 
-/** A job of a worker that waits for a slot. */
-export interface SlotRequest {
+/** A resource of the primary, which the first request opens, and the keys of a waiter. */
+export interface ResourceRequest {
   readonly resource: string;
   readonly bounds: ResourceBounds;
+  readonly keys: readonly string[];
+}
+
+/** A job of a worker that waits for a slot. */
+export interface SlotRequest extends ResourceRequest {
   /** Unique in its worker. */
   readonly id: number;
-  readonly keys: readonly string[];
   /** Those of the whole response. */
   readonly responseSeconds: number;
   readonly sequence: number;
@@ -32,6 +36,8 @@ export interface SlotRequest {
 export type SlotCalls = {
   /** Responds when the job has its slot, or with the scope of its refusal. */
   acquireSlot: { request: SlotRequest; response: "granted" | Scope };
+  /** Responds with the scope in which `acquireSlot` would be refused now, if it would be. */
+  findRefusal: { request: ResourceRequest; response: Scope | undefined };
   /** A further key has joined the job. */
   joinSlot: { request: { readonly id: number; readonly key: string }; response: undefined };
   /** The job has ended, or waits no more. */
@@ -109,9 +115,9 @@ class RemoteResource implements Resource {
     throw new Error(`a slot of ${this.#name} is granted by another process`);
   }
 
-  /** Knows this worker's jobs only; `acquire` refuses what the others have filled. */
-  requireCapacity(): void {
-    if (this.#waiting.size >= this.#options.queueLimit) throw this.#refuse("all");
+  async requireCapacity(waiter: Waiter): Promise<void> {
+    const refused = await this.#port.call("findRefusal", this.#requestOf(waiter));
+    if (refused !== undefined) throw this.#refuse(refused);
   }
 
   running(): number {
@@ -138,8 +144,12 @@ class RemoteResource implements Resource {
 
   async #request(id: number, waiter: Waiter, options: AcquireOptions): Promise<"granted" | Scope> {
     const { seconds: responseSeconds, sequence } = waiter;
-    const request = { resource: this.#name, bounds: this.#bounds, id, responseSeconds, sequence, options };
-    return await this.#port.call("acquireSlot", { ...request, keys: [...waiter.keys] });
+    const request = { ...this.#requestOf(waiter), id, responseSeconds, sequence, options };
+    return await this.#port.call("acquireSlot", request);
+  }
+
+  #requestOf({ keys }: Waiter): ResourceRequest {
+    return { resource: this.#name, bounds: this.#bounds, keys: [...keys] };
   }
 
   #hold(id: number): () => void {

@@ -82,7 +82,7 @@ export interface Resource {
    */
   acquireNow(waiter: Waiter): () => void;
   /** @throws `overloaded()` if `acquire` would refuse the waiter now */
-  requireCapacity(waiter: Waiter): void;
+  requireCapacity(waiter: Waiter): Promise<void>;
   running(): number;
   queued(): number;
   /** True if it refuses every key. */
@@ -126,7 +126,7 @@ export class OwnResource implements Resource {
     return this.#releaseOnce(end);
   }
 
-  requireCapacity(waiter: Waiter): void {
+  async requireCapacity(waiter: Waiter): Promise<void> {
     const isFree = !this.#onlyReservedAreFree() && !this.#queues.hasNext(false);
     if (isFree && [...waiter.keys].some((key) => this.#queues.mayHold(key))) return;
     const refused = this.#refusal(waiter);

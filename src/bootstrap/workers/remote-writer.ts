@@ -21,14 +21,26 @@ export const serveWriter = (writer: Writer | undefined): Handlers<WriteCalls> =>
   },
 });
 
-/** The writer of another process, which closes it itself. */
-export const openRemoteWriter = (port: Pick<Port<WriteCalls, Protocol>, "call">): Writer => ({
-  call: async (kind, request) => {
-    try {
-      return (await port.call("write", { kind, request })) as never;
-    } catch (cause) {
-      throw new EventStoreUnavailable((cause as Error).message, { cause });
-    }
-  },
-  close: async () => {},
-});
+/** The writer of another process, which stays open when this one's use of it is closed. */
+export const openRemoteWriter = (port: Pick<Port<WriteCalls, Protocol>, "call">): Writer => {
+  const inProgress = new Set<Promise<unknown>>();
+  let isClosed = false;
+  return {
+    call: async (kind, request) => {
+      if (isClosed) throw new EventStoreUnavailable("the event store is closed");
+      const writing = port.call("write", { kind, request });
+      inProgress.add(writing);
+      try {
+        return (await writing) as never;
+      } catch (cause) {
+        throw new EventStoreUnavailable((cause as Error).message, { cause });
+      } finally {
+        inProgress.delete(writing);
+      }
+    },
+    close: async () => {
+      isClosed = true;
+      await Promise.allSettled(inProgress);
+    },
+  };
+};

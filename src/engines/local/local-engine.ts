@@ -75,7 +75,7 @@ export const localEngine = (
     synthesize: async (request, signal) => {
       const { tool, name } = voiceOf({}, request);
       requireSpeakable(tool, request);
-      if (request.waiter) host.requireCapacity(request.waiter, tool.modelOf?.(name));
+      if (request.waiter) await host.requireCapacity(request.waiter, tool.modelOf?.(name));
       const isEncoded = request.encode && hasEncoder(request.format);
       const slot = isEncoded ? await host.reserveEncoder(signal, request.waiter) : undefined;
       try {

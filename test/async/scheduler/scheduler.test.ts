@@ -52,100 +52,6 @@ describe("The scheduler", () => {
     open();
   });
 
-  it("serves the queues of the keys in turn", async () => {
-    const names = ["a1", "a2", "a3", "a4", "b1", "b2", "c1"];
-    for (const name of names) void ask(name, createWaiter(name[0]));
-    await settle();
-    for (let turn = 0; turn < names.length; turn++) await release(served[turn] ?? "");
-    expect(served).to.deep.equal(["a1", "b1", "c1", "a2", "b2", "a3", "a4"]);
-    expect(resource.running()).to.equal(0);
-  });
-
-  it("gives no key all slots", async () => {
-    open({ concurrency: 3, concurrencyPerKey: 2 });
-    for (const name of ["a1", "a2", "a3", "b1"]) void ask(name, createWaiter(name[0]));
-    await settle();
-    expect(served).to.deep.equal(["a1", "a2", "b1"]);
-    await release("b1");
-    expect(served).to.have.length(3);
-    await release("a1");
-    expect(served).to.deep.equal(["a1", "a2", "b1", "a3"]);
-  });
-
-  it("keeps reserved slots for keys with little work", async () => {
-    open({ concurrency: 3, concurrencyPerKey: 3, reserved: 1 });
-    for (const name of ["a1", "a2", "a3", "a4"]) void ask(name, createWaiter(name[0], 20));
-    await settle();
-    expect(served).to.deep.equal(["a1", "a2"]);
-    void ask("c1", createWaiter("c"));
-    await settle();
-    expect(served).to.deep.equal(["a1", "a2", "c1"]);
-  });
-
-  it("weighs jobs by their estimated seconds of speech", async () => {
-    const names = ["a1", "a2", "a3", "b1", "b2", "b3", "b4", "b5", "b6"];
-    await ask("busy", createWaiter("busy"));
-    for (const name of names) void ask(name, createWaiter(name[0], name.startsWith("a") ? 20 : 10), true);
-    for (let turn = 0; turn < names.length; turn++) await release(served.at(-1) ?? "");
-    expect(served.slice(1)).to.deep.equal(["a1", "b1", "b2", "a2", "b3", "b4", "a3", "b5", "b6"]);
-  });
-
-  it("refuses a key whose queue is full, and no other key", async () => {
-    open({ queueLimitPerKey: 2 });
-    for (const name of ["a1", "a2", "a3"]) void ask(name, createWaiter("a"));
-    await settle();
-    const refused = await rejection(resource.acquire(createWaiter("a"), never));
-    expect(refused).to.be.instanceOf(Overloaded).with.property("message", "key");
-    expect(() => resource.requireCapacity(createWaiter("a"))).to.throw(Overloaded, "key");
-    resource.requireCapacity(createWaiter("b"));
-    void ask("b1", createWaiter("b"));
-    void ask("a's second piece", createWaiter("a"), true);
-    await settle();
-    expect(resource.queued()).to.equal(4);
-  });
-
-  it("refuses every key when all queues together are full, unless a slot is free", async () => {
-    open({ concurrency: 2, queueLimit: 1 });
-    for (const name of ["a1", "a2"]) void ask(name, createWaiter("a"));
-    await settle();
-    expect(await rejection(resource.acquire(createWaiter("a"), never))).to.be.instanceOf(Overloaded);
-    await ask("b1", createWaiter("b"));
-    expect(served).to.deep.equal(["a1", "b1"]);
-  });
-
-  it("serves a waiter in the queue of any of its keys, including one that joins later", async () => {
-    open({ concurrency: 2 });
-    const shared = createWaiter("a");
-    void ask("a1", createWaiter("a"));
-    void ask("a2", createWaiter("a"));
-    void ask("shared", shared);
-    await settle();
-    shared.join("b");
-    await settle();
-    expect(served).to.deep.equal(["a1", "shared"]);
-  });
-
-  it("refuses new work after the queue timeout, and lets continuations wait", async () => {
-    await ask("a1", createWaiter("a"));
-    const begins = rejection(resource.acquire(createWaiter("a"), never));
-    void ask("a's second piece", createWaiter("a"), true);
-    await settle();
-    time.advance(10_000);
-    expect(await begins).to.be.instanceOf(Overloaded);
-    await release("a1");
-    expect(served).to.deep.equal(["a1", "a's second piece"]);
-  });
-
-  it("leaves the queue with the signal's reason when it is aborted", async () => {
-    await ask("a1", createWaiter("a"));
-    const controller = new AbortController();
-    const waiting = rejection(resource.acquire(createWaiter("a"), controller.signal));
-    const reason = new Error("every caller has left");
-    controller.abort(reason);
-    expect(await waiting).to.equal(reason);
-    expect(resource.queued()).to.equal(0);
-  });
-
   it("gives a slot at once or refuses", () => {
     open({ concurrency: 2, queueLimit: 0, queueLimitPerKey: 0 });
     const release = resource.acquireNow(createWaiter("a"));
@@ -191,22 +97,6 @@ describe("The scheduler", () => {
     await settle();
     time.advance(3_000);
     expect(scheduler.stats()).to.have.nested.property("[0].oldestWaitMs", 0);
-  });
-
-  it("serves waiters without a key in order of arrival", async () => {
-    for (const name of ["1", "2", "3"]) void ask(name, createWaiter());
-    await settle();
-    for (const name of ["1", "2", "3"]) await release(name);
-    expect(served).to.deep.equal(["1", "2", "3"]);
-  });
-
-  it("releases a slot once, however often its function is called", async () => {
-    open({ concurrency: 2 });
-    await ask("a1", createWaiter("a"));
-    await ask("b1", createWaiter("b"));
-    await release("a1");
-    await release("a1");
-    expect(resource.running()).to.equal(1);
   });
 
   it("starts nothing while the start limit makes it wait", async () => {
