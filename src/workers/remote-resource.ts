@@ -16,14 +16,14 @@ export type ResourceBounds = Pick<
 >;
 
 /** A resource of the primary, which the first request opens, and the keys of a waiter. */
-export interface ResourceRequest {
+interface ResourceRequest {
   readonly resource: string;
   readonly bounds: ResourceBounds;
   readonly keys: readonly string[];
 }
 
 /** A job of a worker that waits for a slot. */
-export interface SlotRequest extends ResourceRequest {
+interface SlotRequest extends ResourceRequest {
   /** Unique in its worker. */
   readonly id: number;
   /** Those of the whole response. */
