@@ -9,7 +9,7 @@ import { noTelemetry } from "../telemetry/telemetry.ts";
 /** Writes JSON lines to standard output. Texts and credentials of requests are never logged. */
 export const createLogger = (
   level: string,
-  output: DestinationStream = pino.destination(1),
+  output: DestinationStream = standardOutput(),
   base: { readonly worker: number } | null = null,
 ): Logger =>
   pino(
@@ -22,6 +22,20 @@ export const createLogger = (
     },
     output,
   );
+
+/**
+ * Writes nothing more once its terminal is gone: sonic-boom, which would repeat the write for ever
+ * when the process exits, does so for a closed pipe only.
+ */
+const standardOutput = (): DestinationStream => {
+  const output = pino.destination(1);
+  output.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") return; // pino has stopped it
+    if (error.code !== "EIO") throw error;
+    Object.assign(output, { write: () => true, flush: () => {}, flushSync: () => {}, end: () => {} });
+  });
+  return output;
+};
 
 const deepestCause = 5;
 

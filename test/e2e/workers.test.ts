@@ -289,7 +289,7 @@ describe("a service of several workers", () => {
     expect(message).to.match(/^voxledger: the service runs version 0\.0\.1, .*: restart the service\n$/);
   });
 
-  it("ends on SIGHUP if it has a terminal", async () => {
+  it("ends on SIGHUP if it has a terminal, and when that is gone", async () => {
     const child = spawn("script", ["-qec", "scripts/node src/main.ts", "/dev/null"], {
       env: {
         PATH: process.env.PATH ?? "",
@@ -309,8 +309,10 @@ describe("a service of several workers", () => {
     const primary = descendantsOf(child.pid ?? 0).find(({ pid }) =>
       commandLineOf(pid).includes("src/main.ts"),
     );
+    const all = descendantsOf(child.pid ?? 0).map(({ pid }) => pid);
     process.kill(primary?.pid ?? 0, "SIGHUP");
     await ended;
+    await gone(...all);
     expect(output).to.include('"draining"').and.not.include("restarting");
   });
 });
