@@ -14,7 +14,7 @@ import { ToolFailed } from "../tools.ts";
 import { startDecoder } from "./decoder.ts";
 import { encodeAsProcess } from "./encoders/encoder-process.ts";
 import { type EncoderPool, startEncoderPool } from "./encoders/ffmpeg-pool.ts";
-import { compareWithFfmpeg, noCodecs } from "./encoders/like-ffmpeg.ts";
+import { compareWithFfmpeg, loadKnownCodecs, noCodecs, recallAlikeFfmpeg } from "./encoders/like-ffmpeg.ts";
 import { createEncodingThreads } from "./encoders/threads.ts";
 import { SpeakerPool } from "./espeak/speaker-pool.ts";
 import type { ToolProcess } from "./exit-failure.ts";
@@ -61,12 +61,15 @@ const send = (response: Response): void => {
 };
 
 await lowerPriorityOfSession();
-const versions = await detectVersions().catch(failStart);
+const alikeFfmpeg = codecFolder === "" ? recallAlikeFfmpeg() : undefined;
+const known = alikeFfmpeg === undefined ? {} : { ffmpeg: alikeFfmpeg };
+const versions = await detectVersions({ known }).catch(failStart);
 const codecs =
   versions.ffmpeg === undefined || codecFolder === undefined
     ? undefined
     : { ffmpegVersion: versions.ffmpeg, folder: codecFolder };
-const codecsCompared = codecs && compareWithFfmpeg(codecs);
+const knownCodecs = codecs && alikeFfmpeg !== undefined ? loadKnownCodecs(codecs) : undefined;
+const codecsCompared = knownCodecs ?? (codecs && compareWithFfmpeg(codecs));
 const speakersOpened = openSpeakers(versions["espeak-ng"]).catch(failStart);
 const libraries = (await codecsCompared) ?? noCodecs;
 if (codecs && libraries.encodeSome) threads = createEncodingThreads(codecs, { onStuck: endNow });

@@ -9,11 +9,17 @@ const questions: Readonly<Record<Tool, readonly [argument: string, pattern: RegE
   ffmpeg: ["-version", /^ffmpeg version (\S+)/],
 };
 
-/** @throws {ToolFailed} the machine is too busy: whether a tool is installed is unknown */
-export const detectVersions = async (deadlineMs = startDeadlines.versionsMs): Promise<ToolVersions> => {
+/**
+ * `known`: what is known without asking.
+ * @throws {ToolFailed} the machine is too busy: whether a tool is installed is unknown
+ */
+export const detectVersions = async ({
+  deadlineMs = startDeadlines.versionsMs,
+  known = {},
+}: { readonly deadlineMs?: number; readonly known?: ToolVersions } = {}): Promise<ToolVersions> => {
   const tools = Object.keys(questions) as Tool[];
   const outputs = await Promise.all(
-    tools.map(async (tool) => [tool, await askVersion(tool, deadlineMs)] as const),
+    tools.map(async (tool) => [tool, known[tool] ?? (await askVersion(tool, deadlineMs))] as const),
   );
   return Object.fromEntries(outputs.filter(([, version]) => version !== undefined));
 };

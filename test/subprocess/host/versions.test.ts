@@ -23,7 +23,7 @@ describe("The versions of the tools", () => {
 
   it("are unknown if a tool does not report its own before the deadline", async () => {
     await tools.place("espeak-ng", "echo 'eSpeak NG text-to-speech: 1.5'; exec /bin/sleep 1000");
-    const failure = await rejection(detectVersions(200));
+    const failure = await rejection(detectVersions({ deadlineMs: 200 }));
     expect(failure).to.be.instanceOf(ToolFailed);
     expect(failure).to.have.property("message").that.includes("espeak-ng did not report its version");
   });

@@ -9,6 +9,7 @@ import { startDeadlines } from "../../start-deadlines.ts";
 import { createLibraryLoader } from "./codecs.ts";
 import { type CodecLibrary, type CodecOptions, libraryOf } from "./encoding.ts";
 import { inputArguments, outputArguments } from "./ffmpeg.ts";
+import { recallComparison, recordComparison } from "./known-comparison.ts";
 import { noise, noiseRate } from "./noise.ts";
 
 /** What libraries encode with the bytes of the program ffmpeg. */
@@ -35,12 +36,29 @@ const libraryNames: Readonly<Record<CodecLibrary, string>> = {
   libav: "ffmpeg's libraries",
 };
 
+/** What the comparison depends on that is in no file of this folder. */
+const context = JSON.stringify(compared.map((format) => [kindOf(format), outputArguments(format)]));
+
+/**
+ * Returns the version of ffmpeg, without running it, if an earlier start has found that the
+ * libraries encode alike, and nothing has changed since.
+ */
+export const recallAlikeFfmpeg = (): string | undefined => recallComparison(context);
+
+/** Loads libraries that are known to encode like ffmpeg. Undefined: one of them cannot be loaded. */
+export const loadKnownCodecs = (options: CodecOptions): CheckedCodecs | undefined => {
+  const isLoaded = createLibraryLoader(options);
+  const areLoaded = compared.every((format) => isLoaded(libraryOf(format, noiseRate)));
+  return areLoaded ? { encode: () => true, encodeSome: true, fallback: undefined } : undefined;
+};
+
 /**
  * Compares the libraries with this ffmpeg, which may have been built with others: the names of
  * audio contain only its version. Loads those that encode alike: a later upgrade of their packages
  * does not change what this process calls. Never rejects.
  */
 export const compareWithFfmpeg = async (options: CodecOptions): Promise<CheckedCodecs> => {
+  const since = Date.now();
   const [ours, theirs] = await Promise.all([probe(options), checksumsOfFfmpeg()]);
   const isLoaded = createLibraryLoader(options);
   const same = compared.filter(
@@ -63,6 +81,8 @@ export const compareWithFfmpeg = async (options: CodecOptions): Promise<CheckedC
   const sentences = Object.entries(failed).map(
     ([failure, names = []]) => `ffmpeg encodes ${names.join(", ")}, which is slower: ${failure}.`,
   );
+  if (sentences.length === 0 && options.folder === "")
+    void recordComparison({ ffmpegVersion: options.ffmpegVersion, context }, ours.files, since);
   return {
     encode: (format, sampleRate) => kinds.has(kindOf(format, sampleRate)),
     encodeSome: kinds.size > 0,
@@ -77,6 +97,8 @@ interface Probe {
   readonly checksums: ReadonlyMap<string, number>;
   /** Why others could not. */
   readonly failure: string;
+  /** The paths of the files that the process had loaded. */
+  readonly files: readonly string[];
 }
 
 /** Encodes noise with the libraries in another process, which may crash (see probe.ts). */
@@ -87,9 +109,11 @@ const probe = (options: CodecOptions): Promise<Probe> =>
     const env = { ...process.env, ...compileCache() };
     const timeout = startDeadlines.codecProbeMs;
     execFile(process.execPath, args, { env, timeout, killSignal: "SIGKILL" }, (error, stdout) => {
-      const lines = stdout.split("\n").map((line) => line.split(" "));
-      const checksums = new Map(lines.map(([format = "", checksum]) => [format, Number(checksum)]));
-      resolve({ checksums, failure: failureOf(error) });
+      const lines = stdout.trim().split("\n");
+      const files = lines.filter((line) => line.startsWith("/"));
+      const pairs = lines.filter((line) => !files.includes(line)).map((line) => line.split(" "));
+      const checksums = new Map(pairs.map(([format = "", checksum]) => [format, Number(checksum)]));
+      resolve({ checksums, failure: failureOf(error), files });
     });
   });
 

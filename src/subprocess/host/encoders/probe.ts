@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { EncodedFormat } from "../../../domain/synthesis/formats.ts";
 import { openCodecs } from "./codecs.ts";
@@ -6,8 +7,8 @@ import { noise, noiseRate } from "./noise.ts";
 
 /*
  * Encodes noise with the libraries in the formats that its arguments name, and writes a line per
- * format: its name and the checksum. It is a process of its own, because a damaged library ends the
- * process that loads or calls it.
+ * format: its name and the checksum; then a line per file that this process has loaded. It is a
+ * process of its own, because a damaged library ends the process that loads or calls it.
  */
 const [options = "{}", ...names] = process.argv.slice(2);
 const open = openCodecs(JSON.parse(options) as CodecOptions);
@@ -21,3 +22,6 @@ for (const format of names as EncodedFormat[]) {
     // Its library is missing, or not as expected.
   }
 }
+
+const mapped = readFileSync("/proc/self/maps", "utf8").matchAll(/ (\/.+)$/gm);
+for (const path of new Set([...mapped].map(([, path]) => path))) process.stdout.write(`${path}\n`);

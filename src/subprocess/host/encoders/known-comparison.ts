@@ -1,0 +1,101 @@
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
+import { getCompileCacheDir } from "node:module";
+import { cpus } from "node:os";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+
+/*
+ * Remembers between starts that the libraries have encoded like ffmpeg: the comparison takes 0.4 s
+ * of CPU time. The record is beside the compiled code: whoever can write it can also change that.
+ * It holds only as long as every file that the comparison has read is the same.
+ */
+
+interface Comparison {
+  readonly ffmpegVersion: string;
+  /** What else decides the bytes. */
+  readonly context: string;
+  /** What each file was, by its path. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** Returns the version of ffmpeg if the libraries are known to encode like it. Never throws. */
+export const recallComparison = (context: string, folder = getCompileCacheDir()): string | undefined => {
+  if (folder === undefined) return undefined;
+  try {
+    const known: Comparison = JSON.parse(readFileSync(recordIn(folder), "utf8"));
+    const isSame = (file: string) => identityOf(file) === known.files[file];
+    if (known.context !== contextOf(context) || !isSame(findFfmpeg())) return undefined;
+    return Object.keys(known.files).every(isSame) ? known.ffmpegVersion : undefined;
+  } catch {
+    return undefined; // There is no record, or it is damaged, or a file is missing.
+  }
+};
+
+/**
+ * Records that the libraries encode like ffmpeg. `loaded`: the files of the process that has used
+ * them; `since`: when the comparison began. Does nothing unless ffmpeg has loaded the same files of
+ * these libraries, as a script or another build does not. Never rejects.
+ */
+export const recordComparison = async (
+  { ffmpegVersion, context }: Pick<Comparison, "ffmpegVersion" | "context">,
+  loaded: readonly string[],
+  since: number,
+  folder = getCompileCacheDir(),
+): Promise<void> => {
+  if (folder === undefined) return;
+  try {
+    const ffmpeg = findFfmpeg();
+    const linked = await linkedLibraries(ffmpeg);
+    const isOfCodecs = (file: string): boolean => codecLibraries.some((name) => file.includes(`/${name}.so`));
+    const used = loaded.filter(isOfCodecs);
+    if (used.length < codecLibraries.length || !used.every((file) => linked.includes(file))) return;
+    const all = [ffmpeg, ...linked, ...loaded, ...ourFiles(), loaderCache];
+    const haveChanged = all.some((file) => statSync(file).ctimeMs >= since);
+    if (haveChanged) return;
+    const files = Object.fromEntries(all.map((file) => [file, identityOf(file)]));
+    const comparison: Comparison = { ffmpegVersion, context: contextOf(context), files };
+    const written = `${recordIn(folder)}.${process.pid}`;
+    await writeFile(written, JSON.stringify(comparison), { mode: 0o600 });
+    await rename(written, recordIn(folder));
+  } catch {
+    // The next start compares again.
+  }
+};
+
+/** The libraries that are called, and those that they share with ffmpeg. */
+const codecLibraries = ["libmp3lame", "libavutil", "libavcodec", "libavformat", "libswresample"];
+
+/** The dynamic loader finds libraries by it. */
+const loaderCache = "/etc/ld.so.cache";
+
+/** A function of the processor may be implemented differently by another one. */
+const contextOf = (context: string): string => `${cpus()[0]?.model} ${process.version} ${context}`;
+
+const recordIn = (folder: string): string => join(folder, "encoders.json");
+
+const identityOf = (file: string): string => {
+  const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
+  return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
+};
+
+/** @throws {Error} it is not installed */
+const findFfmpeg = (): string => {
+  const folders = process.env.PATH?.split(delimiter) ?? [];
+  const found = folders.map((folder) => join(folder, "ffmpeg")).find(isFile);
+  return realpathSync(found ?? "ffmpeg");
+};
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+
+/** The libraries that the dynamic loader would load for a program, as `ldd` lists them. */
+const linkedLibraries = async (program: string): Promise<string[]> => {
+  const env = { ...process.env, LD_TRACE_LOADED_OBJECTS: "1" };
+  const { stdout } = await promisify(execFile)(program, [], { env, timeout: 15_000 });
+  return [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, path = ""]) => realpathSync(path));
+};
+
+/** The programs that encode. */
+const ourFiles = (): string[] =>
+  readdirSync(import.meta.dirname).map((name) => join(import.meta.dirname, name));
