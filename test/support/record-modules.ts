@@ -1,5 +1,5 @@
 /**
- * For `--import`: writes the modules that the service has resolved when it listens to the file
+ * For `--import`: writes the modules that the service has loaded when it listens to the file
  * LOADED_MODULES, and those that follow to standard output, one line for each.
  */
 import { tracingChannel } from "node:diagnostics_channel";
@@ -13,11 +13,10 @@ if (isMainThread) {
   const modules = new Set<string>();
   let isListening = false;
   registerHooks({
-    resolve: (specifier, context, next) => {
-      const resolved = next(specifier, context);
-      if (isListening && !modules.has(resolved.url)) writeSync(1, `loaded ${resolved.url}\n`);
-      modules.add(resolved.url);
-      return resolved;
+    load: (url, context, next) => {
+      if (isListening && !modules.has(url)) writeSync(1, `loaded ${url}\n`);
+      modules.add(url);
+      return next(url, context);
     },
   });
   const listening = (): void => {

@@ -130,8 +130,6 @@ export const pageFileOperation = ({
     },
   });
 
-const languageNames = new Intl.DisplayNames("en", { type: "language" });
-
 /**
  * The English name of a language, such as "British English", or the tag itself if it has none. A
  * private part of the tag (`-x-`) follows in parentheses.
@@ -139,7 +137,7 @@ const languageNames = new Intl.DisplayNames("en", { type: "language" });
 export const languageName = (lang: string): string => {
   const [tag = lang, part] = lang.split("-x-");
   try {
-    const name = languageNames.of(tag) ?? tag;
+    const name = new Intl.DisplayNames("en", { type: "language" }).of(tag) ?? tag;
     return part === undefined ? name : `${name} (${part})`;
   } catch {
     return lang;

@@ -31,8 +31,6 @@ export const engineOfModel = (model: string | null | undefined): EngineCode | un
   return engineNamed(model, commonModel);
 };
 
-const languageNames = new Intl.DisplayNames(["en"], { type: "language" });
-
 /** The language without its region: `en`. */
 export const languageOf = (lang: string): string => lang.split("-", 1)[0] ?? lang;
 
@@ -97,8 +95,10 @@ export const elevenLabsModelsOperation = ({ voices, settings }: ModelOptions): O
     },
   });
 
-const languagesOf = (voices: readonly Voice[]) =>
-  [...new Set(voices.map(({ lang }) => languageOf(lang)))].toSorted().map((id) => ({
+const languagesOf = (voices: readonly Voice[]) => {
+  const names = new Intl.DisplayNames("en", { type: "language" });
+  return [...new Set(voices.map(({ lang }) => languageOf(lang)))].toSorted().map((id) => ({
     language_id: id,
-    name: (languageTag.safeParse(id).success && languageNames.of(id)) || id,
+    name: (languageTag.safeParse(id).success && names.of(id)) || id,
   }));
+};
