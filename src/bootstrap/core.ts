@@ -75,6 +75,8 @@ export const composeCore = async (
   const checked = await composeClock(settings, (message) => log.warn(message), machine);
   const { clock, clockCheck } = checked;
   const { writer } = shared;
+  // Never rejects. Its files are read while the log is.
+  const voicesOpened = openNaturalVoices(naturalVoicesFolder(settings.naturalVoices.folder));
   const options = { clock, readOnly: false, telemetry, checked, waitMs: startTimeoutMs, writer };
   const { events, startHandler, refuseAppends } = await openEventStore(settings, options);
   opened.defer(events.close);
@@ -117,7 +119,7 @@ export const composeCore = async (
     namingKey: async () => openNamingKey(startHandler, await cipher(), clock),
   };
   const urgentTime = createUrgentTime({ clockCheck, clock, measure: events.ping });
-  const naturalVoices = await openNaturalVoices(naturalVoicesFolder(settings.naturalVoices.folder));
+  const naturalVoices = await voicesOpened;
   const services = composeAdminServices({
     ...parts,
     findInstalled: async () => (voiceName) => naturalVoices.installed.has(voiceName),
