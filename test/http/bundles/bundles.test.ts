@@ -96,6 +96,19 @@ describe("the bundles of the pages' scripts", () => {
     }
   });
 
+  it("are made again when a source changes that an earlier start has read, but not when it is copied", async () => {
+    await write('"first"');
+    await load();
+    expect(await load()).to.equal("first");
+    expect(await readFile(join(folder, "cache/kept.json.inputs"), "utf8")).to.include(fromRoot);
+    await rm(source);
+    await writeFile(source, "export {}");
+    await write('"second"');
+    expect(await load()).to.equal("first");
+    await writeFile(source, "export { }");
+    expect(await load()).to.equal("second");
+  });
+
   it("stay in memory if they cannot be kept", async () => {
     await write('"in memory"');
     await writeFile(join(folder, "cache"), "a file, no folder");

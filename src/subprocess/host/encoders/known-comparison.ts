@@ -5,6 +5,7 @@ import { getCompileCacheDir } from "node:module";
 import { cpus } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { fileIdentity } from "../../../file-identity.ts";
 
 /*
  * Remembers between starts that the libraries have encoded like ffmpeg: the comparison takes 0.4 s
@@ -25,7 +26,7 @@ export const recallComparison = (context: string, folder = getCompileCacheDir())
   if (folder === undefined) return undefined;
   try {
     const known: Comparison = JSON.parse(readFileSync(recordIn(folder), "utf8"));
-    const isSame = (file: string) => identityOf(file) === known.files[file];
+    const isSame = (file: string) => known.files[file] !== undefined && fileIdentity(file) === known.files[file];
     if (known.context !== contextOf(context) || !isSame(findFfmpeg())) return undefined;
     return Object.keys(known.files).every(isSame) ? known.ffmpegVersion : undefined;
   } catch {
@@ -54,7 +55,7 @@ export const recordComparison = async (
     const all = [ffmpeg, ...linked, ...loaded, ...ourFiles(), loaderCache];
     const haveChanged = all.some((file) => statSync(file).ctimeMs >= since);
     if (haveChanged) return;
-    const files = Object.fromEntries(all.map((file) => [file, identityOf(file)]));
+    const files = Object.fromEntries(all.map((file) => [file, fileIdentity(file) ?? ""]));
     const comparison: Comparison = { ffmpegVersion, context: contextOf(context), files };
     const written = `${recordIn(folder)}.${process.pid}`;
     await writeFile(written, JSON.stringify(comparison), { mode: 0o600 });
@@ -74,11 +75,6 @@ const loaderCache = "/etc/ld.so.cache";
 const contextOf = (context: string): string => `${cpus()[0]?.model} ${process.version} ${context}`;
 
 const recordIn = (folder: string): string => join(folder, "encoders.json");
-
-const identityOf = (file: string): string => {
-  const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
-  return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
-};
 
 /** @throws {Error} it is not installed */
 const findFfmpeg = (): string => {
