@@ -127,5 +127,7 @@ const renamedVoices = (voices: readonly Voice[]): Voice[] =>
     voices.filter((voice) => voice.name === of).map((voice) => ({ ...voice, name })),
   );
 
+const nativeVoicesBySpeaker = Map.groupBy(nativeVoices, ({ speaks, gender }) => `${speaks} ${gender}`);
+
 const nativeIds = (lang: string, gender: ShortGender): number[] =>
-  nativeVoices.filter((one) => one.speaks === lang && one.gender === gender).map(({ id }) => id);
+  nativeVoicesBySpeaker.get(`${lang} ${gender}`)?.map(({ id }) => id) ?? [];
