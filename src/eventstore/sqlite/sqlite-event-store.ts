@@ -51,6 +51,7 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
     workerData: file,
     send: "now",
   });
+  reader.start(); // while the writer, which may create the file's tables, starts
   const subscriptions = openSubscriptions(reader);
   const withinBudget = createAppendBudget();
 

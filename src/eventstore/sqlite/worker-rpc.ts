@@ -69,10 +69,15 @@ export class WorkerClient<P extends Protocol> {
     this.#options = options;
   }
 
+  /** Starts the worker's thread ahead of the first call. */
+  start(): void {
+    this.#worker ??= this.#startWorker();
+  }
+
   /** @throws {EventStoreUnavailable} if the worker fails or is closed, with the cause */
   async call<K extends keyof P & string>(kind: K, request: P[K]["request"]): Promise<P[K]["response"]> {
     if (this.#closed !== undefined) throw new EventStoreUnavailable("the event store is closed");
-    this.#worker ??= this.#start();
+    this.start();
     return await new Promise((resolve, reject) => {
       this.#lastId += 1;
       this.#pending.set(this.#lastId, { resolve, reject });
@@ -91,7 +96,7 @@ export class WorkerClient<P extends Protocol> {
     return this.#closed;
   }
 
-  #start(): Worker {
+  #startWorker(): Worker {
     const { entry, workerData } = this.#options;
     const worker = new Worker(entry, { workerData, execArgv: ["--disable-warning=ExperimentalWarning"] });
     worker.on("message", (message: Outbound) => {
@@ -156,20 +161,25 @@ export interface Service<P extends Protocol> {
 export type Respond = (responses: readonly WorkerResponse[]) => void;
 
 /**
- * Runs the service in this worker thread until "close". An error of `start` is sent as the refusal.
+ * Runs the service in this worker thread, from the first call until "close". An error of `start` is
+ * sent as the refusal.
  */
 export const serve = <P extends Protocol>(start: (respond: Respond) => Service<P>): void => {
   const port = parentPort;
   if (port === null) throw new Error("this module runs in a worker thread only");
   const send = (message: Outbound): void => port.postMessage(message);
-  try {
-    const service = start((responses) => send({ responses }));
-    port.on("message", (message: Inbound<P>) => {
-      if (message !== "close") return service.receive(message);
-      service.close();
+  let service: Service<P> | undefined;
+  port.on("message", (message: Inbound<P>) => {
+    if (message === "close") {
+      service?.close();
       port.close();
-    });
-  } catch (error) {
-    send({ refused: toFailure(error) });
-  }
+      return;
+    }
+    try {
+      service ??= start((responses) => send({ responses }));
+    } catch (error) {
+      return send({ refused: toFailure(error) });
+    }
+    service.receive(message);
+  });
 };
