@@ -128,7 +128,9 @@ const areUnchanged = async (inputs: BundledFiles["inputs"], path: string): Promi
   const found = Object.entries(inputs).map(
     ([input, digest]) => [input, `${fileIdentity(join(root, input))} ${digest}`] as const,
   );
-  const known: unknown = await readFile(path, "utf8").then(JSON.parse).catch(() => undefined);
+  const known: unknown = await readFile(path, "utf8")
+    .then(JSON.parse)
+    .catch(() => undefined);
   const knownOf = new Map(Object.entries(known ?? {}));
   const unknown = found.filter(([input, file]) => knownOf.get(input) !== file);
   if (unknown.length === 0) return true;

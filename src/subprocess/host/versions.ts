@@ -16,7 +16,10 @@ const questions: Readonly<Record<Tool, readonly [argument: string, pattern: RegE
 export const detectVersions = async ({
   deadlineMs = startDeadlines.versionsMs,
   known = {},
-}: { readonly deadlineMs?: number; readonly known?: ToolVersions } = {}): Promise<ToolVersions> => {
+}: {
+  readonly deadlineMs?: number;
+  readonly known?: ToolVersions;
+} = {}): Promise<ToolVersions> => {
   const tools = Object.keys(questions) as Tool[];
   const outputs = await Promise.all(
     tools.map(async (tool) => [tool, known[tool] ?? (await askVersion(tool, deadlineMs))] as const),

@@ -26,7 +26,8 @@ export const recallComparison = (context: string, folder = getCompileCacheDir())
   if (folder === undefined) return undefined;
   try {
     const known: Comparison = JSON.parse(readFileSync(recordIn(folder), "utf8"));
-    const isSame = (file: string) => known.files[file] !== undefined && fileIdentity(file) === known.files[file];
+    const isSame = (file: string) =>
+      known.files[file] !== undefined && fileIdentity(file) === known.files[file];
     if (known.context !== contextOf(context) || !isSame(findFfmpeg())) return undefined;
     return Object.keys(known.files).every(isSame) ? known.ffmpegVersion : undefined;
   } catch {

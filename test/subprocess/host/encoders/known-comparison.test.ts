@@ -83,6 +83,8 @@ describe("A comparison of the encoders' libraries with ffmpeg", () => {
   it("is recorded for this user only", async () => {
     await record();
     expect(await readFile(inFolder("encoders.json"), "utf8")).to.include("5.1");
-    expect(execFileSync("stat", ["-c", "%a", inFolder("encoders.json")], { encoding: "utf8" })).to.equal("600\n");
+    expect(execFileSync("stat", ["-c", "%a", inFolder("encoders.json")], { encoding: "utf8" })).to.equal(
+      "600\n",
+    );
   });
 });
