@@ -1,7 +1,8 @@
 /**
  * Starts the service with an empty log (SQLite, files): milliseconds until it listens, CPU time of
- * all its processes until they are idle, and their memory then. With the checkout of another version
- * of the service (with its dependencies installed) as the argument, in turns with that version.
+ * all its processes until they are idle, and their memory then. With the checkout of another
+ * version of the service (with its dependencies installed) as the argument, in turns with that
+ * version.
  */
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";

@@ -26,7 +26,7 @@ export interface RunningService {
   kill(): Promise<void>;
 }
 
-/** A start reads all files of natural voices, which takes 80 ms of CPU time: only if a test asks. */
+/** To read the files of natural voices takes 80 ms of CPU time: only if a test asks for voices. */
 const voicesOf = ({ VOICES }: Record<string, string>) =>
   VOICES === undefined ? { NATURAL_VOICES_DIR: "none" } : {};
 

@@ -45,7 +45,7 @@ const context = JSON.stringify(compared.map((format) => [kindOf(format), outputA
  */
 export const recallAlikeFfmpeg = (): string | undefined => recallComparison(context);
 
-/** Loads libraries that are known to encode like ffmpeg. Undefined: one of them cannot be loaded. */
+/** Loads libraries that are known to encode like ffmpeg. Undefined: one cannot be loaded. */
 export const loadKnownCodecs = (options: CodecOptions): CheckedCodecs | undefined => {
   const isLoaded = createLibraryLoader(options);
   const areLoaded = compared.every((format) => isLoaded(libraryOf(format, noiseRate)));
