@@ -67,15 +67,21 @@ async function* checkLength(
 
 /** Multiplies each sample, up to the largest value; rounding does not depend on the chunks. */
 export async function* scale(pcm: AsyncIterable<Buffer>, gain: number): AsyncIterable<Buffer> {
-  for await (const chunk of inWholeSamples(pcm)) {
-    // The view has the byte order of the processor: little-endian on x86-64 and ARM.
-    const samples = new Int16Array(chunk.length / bytesPerSample);
-    const scaled = Buffer.from(samples.buffer);
-    chunk.copy(scaled);
-    for (let at = 0; at < samples.length; at++) {
-      const sample = Math.round((samples[at] ?? 0) * gain);
-      samples[at] = Math.max(-32_768, Math.min(32_767, sample));
-    }
-    yield scaled;
-  }
+  for await (const chunk of inWholeSamples(pcm)) yield scaled(chunk, gain);
 }
+
+/**
+ * A function of its own, and without `Math.round`, which takes four times as long: this is most of
+ * what the helper does for a text.
+ */
+const scaled = (chunk: Buffer, gain: number): Buffer => {
+  // The view has the byte order of the processor: little-endian on x86-64 and ARM.
+  const samples = new Int16Array(chunk.length / bytesPerSample);
+  const louder = Buffer.from(samples.buffer);
+  chunk.copy(louder);
+  for (let at = 0; at < samples.length; at++) {
+    const sample = Math.floor((samples[at] ?? 0) * gain + 0.5);
+    samples[at] = sample > 32_767 ? 32_767 : sample < -32_768 ? -32_768 : sample;
+  }
+  return louder;
+};
