@@ -19,7 +19,7 @@ interface ContainerReader {
   readonly sizes?: {
     /**
      * Puts true sizes in a header that was written before they were known. The result is as long as
-     * the bytes.
+     * the bytes, which may be changed.
      */
     readonly fix: (bytes: Buffer) => Buffer;
     /** Removes them from audio that begins with these bytes. The result is as long as they are. */
@@ -58,7 +58,7 @@ function rawSamples(bytesPerSample: number): ContainerReader {
 
 const containerOf = (format: AudioFormat): ContainerReader => containers[formats[format].container];
 
-/** The complete audio, with the true sizes in its header. */
+/** The complete audio, with the true sizes in its header. The bytes may be changed. */
 export const fixSizes = (format: AudioFormat, bytes: Buffer): Buffer =>
   containerOf(format).sizes?.fix(bytes) ?? bytes;
 

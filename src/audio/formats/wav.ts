@@ -3,7 +3,7 @@ import type { AudioLength } from "./audio-length.ts";
 
 /**
  * Replaces unknown sizes in the header by the true ones, which players and range requests need.
- * Other bytes are returned unchanged.
+ * Writes them into these bytes, and returns them.
  */
 export const fixWavSizes = (bytes: Buffer): Buffer => {
   const data = findChunk(bytes, "data");
@@ -11,11 +11,9 @@ export const fixWavSizes = (bytes: Buffer): Buffer => {
   const size = bytes.length - data - 8;
   const fixRiff = isUnknownSize(bytes.readUInt32LE(4));
   const fixData = size > 0 && isUnknownSize(bytes.readUInt32LE(data + 4));
-  if (!fixRiff && !fixData) return bytes;
-  const fixed = Buffer.from(bytes);
-  if (fixRiff) fixed.writeUInt32LE(bytes.length - 8, 4);
-  if (fixData) fixed.writeUInt32LE(size, data + 4);
-  return fixed;
+  if (fixRiff) bytes.writeUInt32LE(bytes.length - 8, 4);
+  if (fixData) bytes.writeUInt32LE(size, data + 4);
+  return bytes;
 };
 
 /** The beginning of a WAV with unknown sizes in its header, as a stream has them. */

@@ -140,8 +140,8 @@ const tooLarge = ({ code }: Engine, bytes: number): Error =>
   isByok(code) ? new EngineFailed(`The audio is larger than ${bytes} bytes.`) : new SpeechTooLong();
 
 /**
- * The complete audio, with its true sizes in its header, and its measured length. `rendered`: what
- * `render` returned.
+ * The complete audio, with its true sizes in its header, and its measured length. The bytes may be
+ * changed. `rendered`: what `render` returned.
  * @throws {EngineFailed} it is empty, truncated, not in this format, not of the declared length, or
  * too short for its text
  */

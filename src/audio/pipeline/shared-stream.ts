@@ -175,7 +175,7 @@ export class SharedSource<Ending> implements SharedStream, AudioMemory {
         this.#chunks = [];
         return this.#end({ audio });
       }
-      this.#chunks.push(Buffer.from(value)); // the encoder's small chunks are parts of larger buffers
+      this.#chunks.push(isSmallPart(value) ? Buffer.from(value) : value);
       this.#size += value.length;
     } catch (error) {
       if (this.#outcome) return;
@@ -211,6 +211,9 @@ export class SharedSource<Ending> implements SharedStream, AudioMemory {
     this.#iterator.return?.().catch(() => {}); // the outcome is known already
   }
 }
+
+/** True if a chunk would keep a buffer of more than three times its size in memory. */
+const isSmallPart = ({ length, buffer }: Buffer): boolean => 3 * length < buffer.byteLength;
 
 const audioIn = (outcome: Outcome): AudioContent => {
   if ("error" in outcome) throw outcome.error;
