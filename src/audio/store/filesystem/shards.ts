@@ -18,52 +18,54 @@ export const shardDirectories = (
 
 export type Shards = ReturnType<typeof createShards>;
 
+/** `public/ab/cd`: the directories below the root that lead to an object, which are three. */
+const depth = 3;
+
 /**
  * Creates directories when they are first needed: both folders together would be 131,072, half a
  * gigabyte of ext4 blocks and seconds of the first start.
  */
 export const createShards = () => {
-  /** The set has at most 131,072 short strings. */
-  const ready = new Set<string>();
-  const pending = new Map<string, Promise<void>>();
+  /** By their paths below the root. The map has at most 131,586 of them. */
+  const made = new Map<string, Promise<void>>();
 
-  const make = async (shard: string): Promise<void> => {
-    try {
-      await makeDurably(shard);
-      ready.add(prefixOf(shard));
-    } finally {
-      pending.delete(shard);
-    }
+  /** `levels`: how many directories below the root the last one is. */
+  const ensure = (directory: string, levels: number): Promise<void> => {
+    const key = keyOf(directory, levels);
+    const known = made.get(key);
+    if (known) return known;
+    const making = makeDurably(directory, levels);
+    made.set(key, making);
+    making.catch(() => made.delete(key));
+    return making;
+  };
+
+  /** Syncs the parent even if the directory exists: its creator may not have done so yet. */
+  const makeDurably = async (directory: string, levels: number): Promise<void> => {
+    const parent = dirname(directory);
+    if (levels > 1) await ensure(parent, levels - 1);
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await syncDirectory(parent);
   };
 
   return {
     /** Creates the directory if it is missing; resolves when it would survive a power failure. */
-    ensure: async (shard: string): Promise<void> => {
-      if (ready.has(prefixOf(shard))) return;
-      const made = pending.get(shard) ?? make(shard);
-      pending.set(shard, made);
-      await made;
-    },
-    /** The directory is gone: the next `ensure` creates it again. */
+    ensure: (shard: string): Promise<void> => ensure(shard, depth),
+    /** The directory is gone, perhaps with those above: the next `ensure` creates them again. */
     forget: (shard: string): void => {
-      ready.delete(prefixOf(shard));
+      let directory = shard;
+      for (let levels = depth; levels > 0; levels--) {
+        made.delete(keyOf(directory, levels));
+        directory = dirname(directory);
+      }
     },
   };
 };
 
-/** `public/ab/cd` */
-const prefixOf = (shard: string): string => shard.split(sep).slice(-3).join("/");
+const keyOf = (directory: string, levels: number): string => directory.split(sep).slice(-levels).join("/");
 
 /** Makes the directory's entries (not the files' contents) survive a power failure. */
 export const syncDirectory = async (directory: string): Promise<void> => {
   await using handle = await open(directory, "r");
   await handle.sync();
-};
-
-/** Syncs the parents even if the shard exists: its creator may not have done so yet. */
-const makeDurably = async (shard: string): Promise<void> => {
-  await mkdir(shard, { recursive: true, mode: 0o700 });
-  const level = dirname(shard);
-  const prefix = dirname(level);
-  for (const directory of [level, prefix, dirname(prefix)]) await syncDirectory(directory);
 };
