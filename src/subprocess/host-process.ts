@@ -107,10 +107,10 @@ export class HostProcess {
     return this.#channel.pid;
   }
 
-  /** `listener`: of a text. */
+  /** `listener`: of a text, which has no input. */
   start(
     spec: JobSpec,
-    input: AsyncIterable<Buffer>,
+    input: AsyncIterable<Buffer> | undefined,
     signal: AbortSignal,
     listener?: TextListener,
   ): RemoteJob {

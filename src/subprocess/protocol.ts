@@ -102,7 +102,7 @@ export type Request =
   | { readonly type: "start"; readonly job: number; readonly spec: JobSpec }
   | { readonly type: "input"; readonly job: number; readonly bytes: Buffer }
   | { readonly type: "end"; readonly job: number }
-  /** Acknowledges bytes of output. */
+  /** Acknowledges bytes of output, at least half of a window. */
   | { readonly type: "taken"; readonly job: number; readonly bytes: number }
   | { readonly type: "abort"; readonly job: number }
   | { readonly type: "grant"; readonly job: number; readonly grant: Grant };

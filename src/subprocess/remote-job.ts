@@ -1,5 +1,13 @@
 import { Readable } from "node:stream";
-import type { Grant, JobReport, JobSpec, Question, Request, SpokenPieceReport } from "./protocol.ts";
+import {
+  type Grant,
+  type JobReport,
+  type JobSpec,
+  type Question,
+  type Request,
+  type SpokenPieceReport,
+  windowBytes,
+} from "./protocol.ts";
 import { createWindow, inParts, type Window } from "./window.ts";
 
 export type RemoteJob = ReturnType<typeof startRemoteJob>;
@@ -11,11 +19,11 @@ export interface TextListener {
   readonly onEncoding: (sampleRate: number) => void;
 }
 
-/** The service's side of a job. */
+/** The service's side of a job. Only texts have no input. */
 export const startRemoteJob = (
   job: number,
   spec: JobSpec,
-  input: AsyncIterable<Buffer>,
+  input: AsyncIterable<Buffer> | undefined,
   signal: AbortSignal,
   send: (request: Request) => void,
   listener?: TextListener,
@@ -37,10 +45,14 @@ export const startRemoteJob = (
   signal.addEventListener("abort", onAbort, { once: true });
 
   async function* read(): AsyncIterable<Buffer> {
+    let unacknowledged = 0;
     try {
       for await (const bytes of output) {
         yield bytes;
-        send({ type: "taken", job, bytes: bytes.length });
+        unacknowledged += bytes.length;
+        if (over || unacknowledged < windowBytes / 2) continue;
+        send({ type: "taken", job, bytes: unacknowledged });
+        unacknowledged = 0;
       }
     } catch (error) {
       signal.throwIfAborted();
@@ -52,7 +64,7 @@ export const startRemoteJob = (
   }
 
   send({ type: "start", job, spec });
-  feed(job, input, window, send, () => over).catch(cancel);
+  if (input) feed(job, input, window, send, () => over).catch(cancel);
   return {
     /** The output; throws the failure or the signal's reason. Can be read once. */
     output: read(),

@@ -118,7 +118,7 @@ class RunningText implements TextListener {
       lowPriority: !isShort(this.#options.waiter),
       hasEncoder: this.#releaseEncoder !== undefined,
     };
-    const job = host.start(spec, nothing(), signal, this);
+    const job = host.start(spec, undefined, signal, this);
     this.#watch(0);
     return job;
   }
@@ -239,5 +239,3 @@ const watchHelper = (
   let stop = time.after(frozenMs, check);
   return () => stop();
 };
-
-async function* nothing(): AsyncGenerator<Buffer, void> {}
