@@ -5,9 +5,9 @@ import type { ThreadEncoding } from "./threads.ts";
 
 /** The canonical header, whose sizes are ignored: its sample rate is known. */
 const headerBytes = 44;
-/** The first bytes leave early. Later parts cost fewer messages. */
-const firstPartBytes = 8 * 1024;
-const partBytes = 32 * 1024;
+/** Parts grow: the first bytes of audio leave early, and later parts cost fewer messages. */
+const firstPartBytes = 4 * 1024;
+const maxPartBytes = 32 * 1024;
 
 /** Encodes one audio as a tool's process does. Its input is a WAV of one channel. */
 export const encodeAsProcess = (encoding: ThreadEncoding): ToolProcess => {
@@ -40,7 +40,7 @@ async function* encode(
         if (bytes.length > 0) yield bytes;
         stopped.throwIfAborted();
         rest = rest.subarray(limit);
-        limit = partBytes;
+        limit = Math.min(2 * limit, maxPartBytes);
       }
     }
     const end = await encoding.encode(Buffer.alloc(0), true);
