@@ -22,7 +22,7 @@ const voice = "UK English Female";
 const voiceOfEspeak = "gmw/en+f3";
 const atOnce = 16;
 /** 1,000 requests to each. */
-const rounds = 10;
+const rounds = 5;
 const perRound = 100;
 
 const [checkout] = process.argv.slice(2);

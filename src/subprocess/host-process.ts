@@ -190,7 +190,7 @@ export class HostProcess {
     const job = this.#jobs.get(response.job);
     if (response.type === "output") job?.received(response.bytes);
     else if (response.type === "written") job?.written(response.bytes);
-    else if (response.type === "question") void job?.onQuestion(response.number, response.question);
+    else if (response.type === "textRequest") void job?.onRequest(response.number, response.request);
     else if (response.type === "encoding") job?.encoding(response.sampleRate);
     else if (response.type === "spoken") job?.spoken(response);
     else {

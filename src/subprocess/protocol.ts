@@ -105,10 +105,10 @@ export type Request =
   /** Acknowledges bytes of output, at least half of a window. */
   | { readonly type: "taken"; readonly job: number; readonly bytes: number }
   | { readonly type: "abort"; readonly job: number }
-  | { readonly type: "grant"; readonly job: number; readonly grant: Grant };
+  | { readonly type: "textResponse"; readonly job: number; readonly response: TextResponse };
 
 /** A text asks the service for what it needs. */
-export type Question =
+export type TextRequest =
   /** A slot for a piece. */
   | { readonly need: "slot"; readonly piece: number; readonly isContinuation: boolean }
   /** A slot for its encoder. */
@@ -116,9 +116,9 @@ export type Question =
   /** The parts of a piece at which its tool crashed. */
   | { readonly need: "parts"; readonly piece: number; readonly message: string };
 
-/** The response to the question with that number: what is needed is granted or refused. */
-export interface Grant {
-  readonly question: number;
+/** The response to the request of a text with that number. */
+export interface TextResponse {
+  readonly number: number;
   readonly isRefused?: boolean;
   readonly parts?: readonly PieceSpec[];
 }
@@ -189,7 +189,12 @@ export type Response =
     }
   /** The first samples of a text are there: its encoder is given them when it has its slot. */
   | { readonly type: "encoding"; readonly job: number; readonly sampleRate: number }
-  | { readonly type: "question"; readonly job: number; readonly number: number; readonly question: Question }
+  | {
+      readonly type: "textRequest";
+      readonly job: number;
+      readonly number: number;
+      readonly request: TextRequest;
+    }
   | ({ readonly type: "spoken"; readonly job: number } & SpokenPieceReport);
 
 /**

@@ -1,11 +1,11 @@
 import { Readable } from "node:stream";
 import {
-  type Grant,
   type JobReport,
   type JobSpec,
-  type Question,
   type Request,
   type SpokenPieceReport,
+  type TextRequest,
+  type TextResponse,
   windowBytes,
 } from "./protocol.ts";
 import { createWindow, inParts, type Window } from "./window.ts";
@@ -14,7 +14,7 @@ export type RemoteJob = ReturnType<typeof startRemoteJob>;
 
 /** The service's side of a text. */
 export interface TextListener {
-  readonly provide: (question: Question) => Promise<Omit<Grant, "question">>;
+  readonly provide: (request: TextRequest) => Promise<Omit<TextResponse, "number">>;
   readonly onSpoken: (report: SpokenPieceReport) => void;
   readonly onEncoding: (sampleRate: number) => void;
 }
@@ -59,7 +59,7 @@ export const startRemoteJob = (
       throw error;
     } finally {
       signal.removeEventListener("abort", onAbort);
-      cancel(undefined);
+      if (!over) cancel(undefined);
     }
   }
 
@@ -72,9 +72,9 @@ export const startRemoteJob = (
     reported: (): JobReport => reported,
     /** Resolves when its process has exited. */
     settled,
-    onQuestion: async (number: number, question: Question): Promise<void> => {
-      const grant = (await listener?.provide(question)) ?? { isRefused: true };
-      if (!over) send({ type: "grant", job, grant: { ...grant, question: number } });
+    onRequest: async (number: number, request: TextRequest): Promise<void> => {
+      const response = (await listener?.provide(request)) ?? { isRefused: true };
+      if (!over) send({ type: "textResponse", job, response: { ...response, number } });
     },
     encoding: (sampleRate: number): void => listener?.onEncoding(sampleRate),
     spoken: (report: SpokenPieceReport): void => listener?.onSpoken(report),

@@ -400,6 +400,20 @@ describe("threads that encode", () => {
     }
     audio.close();
   });
+
+  it("are not used for a minute after three of them have ended by themselves", async () => {
+    const time = createManualTime();
+    const crash = program('throw new Error("out of luck")');
+    const threads = createEncodingThreads(codecs, { most: 1, program: crash, time });
+    for (let ended = 0; ended < 3; ended++) {
+      expect(threads.areUsable()).to.equal(true);
+      await rejection(threads.open(spec).encode(pcm, true));
+    }
+    time.advance(59_999);
+    expect(threads.areUsable()).to.equal(false);
+    time.advance(1);
+    expect(threads.areUsable()).to.equal(true);
+  });
 });
 
 describe("a helper that is killed while it encodes", () => {

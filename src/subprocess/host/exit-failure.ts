@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
-import type { Grant, JobReport } from "../protocol.ts";
+import type { JobReport, TextResponse } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
 
 /** A running tool. */
@@ -10,8 +10,8 @@ export interface ToolProcess {
   readonly output: AsyncIterable<Buffer>;
   /** The report about its output, which has ended; undefined if it reports nothing. */
   readonly spoken?: () => JobReport | undefined;
-  /** Passes on what the service grants for a question of a text. */
-  readonly onGrant?: (grant: Grant) => void;
+  /** Passes on the service's response to a request of a text. */
+  readonly onResponse?: (response: TextResponse) => void;
   /** Kills it at once, without a reason. */
   kill(): void;
 }

@@ -1,5 +1,5 @@
 import type { Time } from "../../async/time.ts";
-import type { Grant, JobSpec, Response } from "../protocol.ts";
+import type { JobSpec, Response, TextResponse } from "../protocol.ts";
 import type { ToolFailed } from "../tools.ts";
 import { createWindow, inParts } from "../window.ts";
 import type { ToolProcess } from "./exit-failure.ts";
@@ -47,8 +47,8 @@ export class Job {
     this.#window.acknowledged(bytes);
   }
 
-  onGrant(grant: Grant): void {
-    this.#toolProcess.onGrant?.(grant);
+  onResponse(response: TextResponse): void {
+    this.#toolProcess.onResponse?.(response);
   }
 
   /** Kills the process; `failed` is sent when it has exited. */

@@ -118,7 +118,7 @@ const encode = ({
   sampleRate,
   lowPriority,
 }: Pick<EncoderSpec, "format" | "sampleRate" | "lowPriority">): ToolProcess =>
-  threads && libraries.encode(format, sampleRate)
+  threads?.areUsable() && libraries.encode(format, sampleRate)
     ? encodeAsProcess(threads.open({ format, sampleRate, lowPriority }))
     : pool.acquire(format);
 
@@ -145,7 +145,7 @@ const beginText = (job: number, spec: SpeechSpec): ToolProcess => {
   if (spec.format !== undefined && isEncoded(spec.format)) threads?.prepare(spec.lowPriority);
   return startText(spec, {
     ...{ begin: beginTool, nameOf, encode },
-    ask: (number, question) => send({ type: "question", job, number, question }),
+    ask: (number, request) => send({ type: "textRequest", job, number, request }),
     onEncoding: (sampleRate) => send({ type: "encoding", job, sampleRate }),
     onSpoken: (report) => send({ type: "spoken", job, ...report }),
   });
@@ -188,8 +188,8 @@ process.on("message", (request: Request) => {
       return job?.input(request.bytes);
     case "end":
       return job?.end();
-    case "grant":
-      return job?.onGrant(request.grant);
+    case "textResponse":
+      return job?.onResponse(request.response);
     case "taken":
       return job?.taken(request.bytes);
     case "abort":

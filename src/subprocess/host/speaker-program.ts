@@ -90,10 +90,10 @@ function* linesOfInput(): Generator<string, void> {
 
 const writeFrame = (kind: FrameKind, content: string | Buffer): void => {
   const bytes = Buffer.from(content);
-  writeWhole(frameHeader(kind, bytes.length));
-  writeWhole(bytes);
+  writeAll(frameHeader(kind, bytes.length));
+  writeAll(bytes);
 };
 
-const writeWhole = (bytes: Buffer): void => {
+const writeAll = (bytes: Buffer): void => {
   for (let at = 0; at < bytes.length; ) at += writeSync(output, bytes, at);
 };

@@ -44,7 +44,7 @@ export const speakOnce = <Content>(
   });
 
   async function* read(): AsyncGenerator<Buffer, void> {
-    const whole = await text.promise;
+    const content = await text.promise;
     const { speaker, release } = await take(stop.signal);
     let late: NodeJS.Timeout | undefined;
     let hasFailed = true;
@@ -54,7 +54,7 @@ export const speakOnce = <Content>(
     stop.signal.addEventListener("abort", endSoon);
     if (stop.signal.aborted) endSoon();
     try {
-      spoken = yield* speaker.speak(requestFor(whole), stop.signal);
+      spoken = yield* speaker.speak(requestFor(content), stop.signal);
       if (spoken.isLast) await speaker.gone;
       hasFailed = false;
     } finally {

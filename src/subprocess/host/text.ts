@@ -2,7 +2,14 @@ import { Writable } from "node:stream";
 import { untilAborted } from "../../async/deadline.ts";
 import { isEncoded } from "../../domain/synthesis/formats.ts";
 import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
-import type { EncoderSpec, Grant, PieceSpec, Question, SpeechSpec, SpokenPieceReport } from "../protocol.ts";
+import type {
+  EncoderSpec,
+  PieceSpec,
+  SpeechSpec,
+  SpokenPieceReport,
+  TextRequest,
+  TextResponse,
+} from "../protocol.ts";
 import { type PieceListener, type SpokenText, speakPieces } from "../speech/speak-pieces.ts";
 import { ToolFailed } from "../tools.ts";
 import { inParts } from "../window.ts";
@@ -14,7 +21,7 @@ interface TextOptions {
   readonly begin: (job: PieceSpec["job"]) => ToolProcess;
   readonly nameOf: (job: PieceSpec["job"]) => string;
   readonly encode: (spec: Pick<EncoderSpec, "format" | "sampleRate" | "lowPriority">) => ToolProcess;
-  readonly ask: (number: number, question: Question) => void;
+  readonly ask: (number: number, request: TextRequest) => void;
   readonly onEncoding: (sampleRate: number) => void;
   readonly onSpoken: (report: SpokenPieceReport) => void;
 }
@@ -32,7 +39,7 @@ export const startText = (
   { begin, nameOf, encode, onEncoding, onSpoken, ...options }: TextOptions,
 ): ToolProcess => {
   const stop = new AbortController();
-  const { ask, onGrant } = createQuestions(options.ask, stop.signal);
+  const { ask, onResponse } = createRequests(options.ask, stop.signal);
   const running = new Set<Promise<void>>();
   let pieces = 0;
   const numbered = (specs: readonly PieceSpec[]): Piece[] =>
@@ -119,24 +126,24 @@ export const startText = (
     input: new Writable(), // its pieces are in its spec
     output: read(),
     spoken: () => spoken && { speech: spoken.report() },
-    onGrant,
+    onResponse,
     kill: () => stop.abort(abandoned),
   };
 };
 
-/** The questions of a text, which fail when it is stopped. */
-const createQuestions = (send: TextOptions["ask"], stopped: AbortSignal) => {
-  const pending: ((grant: Grant) => void)[] = [];
+/** The requests of a text to the service, which fail when it is stopped. */
+const createRequests = (send: TextOptions["ask"], stopped: AbortSignal) => {
+  const pending: ((response: TextResponse) => void)[] = [];
   return {
     /** @throws {ToolFailed} it is refused */
-    ask: async (question: Question): Promise<Grant> => {
-      const granted = new Promise<Grant>((resolve) => pending.push(resolve));
-      send(pending.length - 1, question);
-      const grant = await untilAborted(granted, stopped);
-      if (grant.isRefused) throw new ToolFailed("refused", "The service has refused it.");
-      return grant;
+    ask: async (request: TextRequest): Promise<TextResponse> => {
+      const responded = new Promise<TextResponse>((resolve) => pending.push(resolve));
+      send(pending.length - 1, request);
+      const response = await untilAborted(responded, stopped);
+      if (response.isRefused) throw new ToolFailed("refused", "The service has refused it.");
+      return response;
     },
-    onGrant: (grant: Grant): void => pending[grant.question]?.(grant),
+    onResponse: (response: TextResponse): void => pending[response.number]?.(response),
   };
 };
 

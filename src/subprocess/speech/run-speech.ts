@@ -5,7 +5,7 @@ import { createWaiter, type Waiter } from "../../async/scheduler/waiter.ts";
 import { systemTime } from "../../async/time.ts";
 import type { HostProcess } from "../host-process.ts";
 import { startJobDeadline } from "../job-deadline.ts";
-import type { Grant, Limits, PieceSpec, Question, SpeechReport, SpeechSpec } from "../protocol.ts";
+import type { Limits, PieceSpec, SpeechReport, SpeechSpec, TextRequest, TextResponse } from "../protocol.ts";
 import type { RemoteJob, TextListener } from "../remote-job.ts";
 import { type HostContext, isShort, type SlotOptions } from "../run-in-slot.ts";
 import { ToolFailed } from "../tools.ts";
@@ -123,17 +123,17 @@ class RunningText implements TextListener {
     return job;
   }
 
-  async provide(question: Question): Promise<Omit<Grant, "question">> {
+  async provide(request: TextRequest): Promise<Omit<TextResponse, "number">> {
     try {
-      if (question.need === "parts") {
-        const crash = new ToolFailed("exit", question.message);
-        const parts = await this.#speaking.speechJob.divide(question.piece, crash);
+      if (request.need === "parts") {
+        const crash = new ToolFailed("exit", request.message);
+        const parts = await this.#speaking.speechJob.divide(request.piece, crash);
         this.#pieces.push(...parts);
         return { parts: this.#specs(parts) };
       }
-      if (question.need === "slot") {
-        await this.#begin(question.piece, question.isContinuation);
-        this.#watch(question.piece);
+      if (request.need === "slot") {
+        await this.#begin(request.piece, request.isContinuation);
+        this.#watch(request.piece);
       } else {
         // Its tool is running: a refusal now would waste that. It is one job, and no piece of it.
         const options = { isContinuation: true, isFirstPiece: true };

@@ -86,14 +86,14 @@ export const speakPieces = async <Piece extends NumberedPiece>(
     );
     return shaped({ ...samples, pcm }, piece.shape, report, sampleRate);
   };
-  const beginWhole = dividingAtCrashes(begin, divide);
+  const beginOrDivide = dividingAtCrashes(begin, divide);
 
   for (const [index, piece] of pieces.entries()) {
-    const first = await beginWhole(piece, signal, false).catch(ifSilent);
+    const first = await beginOrDivide(piece, signal, false).catch(ifSilent);
     if (!first) continue;
     const synthesizePiece = async (next: Piece, signal: AbortSignal, isContinuation: boolean) => {
       if (!isContinuation) return first;
-      return (await beginWhole(next, signal, true).catch(ifSilent)) ?? nothing();
+      return (await beginOrDivide(next, signal, true).catch(ifSilent)) ?? nothing();
     };
     const { audio } = await concatenate(
       pieces.slice(index),

@@ -61,8 +61,8 @@ async function* samplesOf(wav: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const samples = chunk.subarray(header);
     header = Math.max(0, header - chunk.length);
     const bytes = odd.length === 0 ? samples : Buffer.concat([odd, samples]);
-    const whole = bytes.length - (bytes.length % 2);
-    odd = Buffer.from(bytes.subarray(whole));
-    if (whole > 0) yield bytes.subarray(0, whole);
+    const end = bytes.length - (bytes.length % 2);
+    odd = Buffer.from(bytes.subarray(end));
+    if (end > 0) yield bytes.subarray(0, end);
   }
 }

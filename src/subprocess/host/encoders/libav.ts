@@ -1,4 +1,4 @@
-import koffi from "koffi";
+import koffi, { type LibraryHandle } from "koffi";
 
 /**
  * Fields of structures that no function sets, by their offsets in bytes. They are the same for all
@@ -58,21 +58,21 @@ export const openLibav = (version: string, folder = "") => {
 
   return {
     offsets: release.offsets,
-    malloc: util.func("void *av_malloc(size_t size)"),
+    malloc: allocating(util, "void *av_malloc(size_t size)"),
     free: util.func("void av_free(void *memory)"),
     setOption: util.func(
       "int av_opt_set(void *object, const char *name, const char *value, int searchFlags)",
     ),
     setEntry: util.func("int av_dict_set(void *dictionary, const char *key, const char *value, int flags)"),
     sampleFormat: util.func("int av_get_sample_fmt(const char *name)"),
-    allocFrame: util.func("void *av_frame_alloc()"),
+    allocFrame: allocating(util, "void *av_frame_alloc()"),
     freeFrame: util.func("void av_frame_free(_Inout_ void **frame)"),
 
-    allocPacket: codec.func("void *av_packet_alloc()"),
+    allocPacket: allocating(codec, "void *av_packet_alloc()"),
     rescaleTimes: codec.func("av_packet_rescale_ts", "void", ["void *", rational, rational]),
     freePacket: codec.func("void av_packet_free(_Inout_ void **packet)"),
     findEncoder: codec.func("void *avcodec_find_encoder_by_name(const char *name)"),
-    allocContext: codec.func("void *avcodec_alloc_context3(void *codec)"),
+    allocContext: allocating(codec, "void *avcodec_alloc_context3(void *codec)"),
     openContext: codec.func("int avcodec_open2(void *context, void *codec, void *options)"),
     sendFrame: codec.func("int avcodec_send_frame(void *context, void *frame)"),
     receivePacket: codec.func("int avcodec_receive_packet(void *context, void *packet)"),
@@ -82,8 +82,9 @@ export const openLibav = (version: string, folder = "") => {
     allocMuxer: format.func(
       "int avformat_alloc_output_context2(_Out_ void **muxer, void *format, const char *name, const char *file)",
     ),
-    addStream: format.func("void *avformat_new_stream(void *muxer, void *codec)"),
-    allocOutput: format.func(
+    addStream: allocating(format, "void *avformat_new_stream(void *muxer, void *codec)"),
+    allocOutput: allocating(
+      format,
       "void *avio_alloc_context(void *buffer, int size, int isOutput, void *opaque, void *read, void *write, void *seek)",
     ),
     flushOutput: format.func("void avio_flush(void *output)"),
@@ -93,7 +94,7 @@ export const openLibav = (version: string, folder = "") => {
     writeTrailer: format.func("int av_write_trailer(void *muxer)"),
     freeMuxer: format.func("void avformat_free_context(void *muxer)"),
 
-    allocResampler: resample.func("void *swr_alloc()"),
+    allocResampler: allocating(resample, "void *swr_alloc()"),
     startResampler: resample.func("int swr_init(void *resampler)"),
     resample: resample.func(
       "int swr_convert(void *resampler, void **to, int space, void **from, int samples)",
@@ -110,6 +111,16 @@ export const openLibav = (version: string, folder = "") => {
       const writer = koffi.register(callback, writePacket);
       return { writer, unregister: () => koffi.unregister(writer) };
     },
+  };
+};
+
+/** A function that returns memory. The function throws if there is none. */
+const allocating = (library: LibraryHandle, definition: string) => {
+  const allocate = library.func(definition);
+  return (...args: readonly unknown[]): bigint => {
+    const memory: bigint | null = allocate(...args);
+    if (memory === null) throw new Error(`${allocate.info.name} returned no memory.`);
+    return memory;
   };
 };
 

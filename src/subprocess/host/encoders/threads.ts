@@ -34,6 +34,9 @@ export interface ThreadEncoding {
  */
 const stuckMs = 15_000;
 
+/** After so many ends of threads within a minute, the next thread would probably end too. */
+const maxEnds = { count: 3, withinMs: 60_000 };
+
 interface ThreadsOptions {
   /** The most threads of a kind. Default: the number of cores. */
   readonly most?: number;
@@ -52,20 +55,32 @@ interface ThreadsOptions {
  * cores, each started when all of its kind are in use.
  */
 export const createEncodingThreads = (codecs: CodecOptions, options: ThreadsOptions = {}) => {
-  const { most = availableParallelism() } = options;
+  const { most = availableParallelism(), time = backgroundTime } = options;
   const kinds = { short: new Set<Thread>(), long: new Set<Thread>() };
   let audios = 0;
+  /** When the last threads ended by themselves. */
+  const ends: number[] = [];
+  const areUsable = (): boolean => {
+    const [first = 0] = ends;
+    return ends.length < maxEnds.count || time.now() - first >= maxEnds.withinMs;
+  };
   const kindOf = (lowPriority: boolean) => (lowPriority ? kinds.long : kinds.short);
   const start = (lowPriority: boolean): Thread => {
     const threads = kindOf(lowPriority);
-    const thread = startThread({ ...codecs, lowPriority }, options, () => threads.delete(thread));
+    const thread = startThread({ ...codecs, lowPriority }, options, () => {
+      threads.delete(thread);
+      ends.push(time.now());
+      if (ends.length > maxEnds.count) ends.shift();
+    });
     threads.add(thread);
     return thread;
   };
   return {
+    /** False while threads end again and again: processes of ffmpeg are to encode meanwhile. */
+    areUsable,
     /** Starts a thread if there is none of its kind. */
     prepare: (lowPriority: boolean): void => {
-      if (kindOf(lowPriority).size === 0) start(lowPriority);
+      if (areUsable() && kindOf(lowPriority).size === 0) start(lowPriority);
     },
     /** Begins an audio. */
     open: ({ lowPriority, ...spec }: AudioSpec): ThreadEncoding => {
