@@ -33,7 +33,7 @@ export const createShards = () => {
   const ensure = (directory: string, levels: number): Promise<void> => {
     const key = keyOf(directory, levels);
     const known = made.get(key);
-    if (known) return known;
+    if (known !== undefined) return known;
     const making = makeDurably(directory, levels);
     made.set(key, making);
     making.catch(() => made.delete(key));
