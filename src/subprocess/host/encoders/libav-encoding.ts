@@ -41,8 +41,8 @@ const codecInputs: Readonly<Record<string, CodecInput>> = {
 const tryAgain = -11; // AVERROR(EAGAIN)
 const endOfFile = -541_478_725; // AVERROR_EOF
 const withPrivateOptions = 1; // AV_OPT_SEARCH_CHILDREN
-/** Of codecs that take frames of any size. */
-const anyFrameSize = 4096;
+/** Of codecs that take frames of any size: raw samples, which leave after each frame. */
+const anyFrameSize = 1024;
 const outputBytes = 32 * 1024;
 
 /**
