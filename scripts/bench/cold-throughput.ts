@@ -21,7 +21,7 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 const voice = "UK English Female";
 const voiceOfEspeak = "gmw/en+f3";
 const atOnce = 16;
-/** 1,000 requests to each. */
+/** 500 requests to each. */
 const rounds = 5;
 const perRound = 100;
 

@@ -20,7 +20,7 @@ type Format = (typeof formats)[number];
 const sentAtTheEnd: readonly Format[] = ["wav", "flac", "ogg"];
 const voice = "Spanish Female"; // espeak-ng's
 const characters = 4000;
-const rounds = 5;
+const rounds = 15;
 const warmUps = 5;
 
 const [checkout] = process.argv.slice(2);

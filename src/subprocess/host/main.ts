@@ -113,13 +113,12 @@ const speak = (spec: EspeakSpec): ToolProcess =>
     ? speakers.acquire(spec)
     : startTool({ ...spec, type: "tool", tool: "espeak-ng", args: espeakArguments(spec), output: "pipe" });
 
-const encode = ({
-  format,
-  sampleRate,
-  lowPriority,
-}: Pick<EncoderSpec, "format" | "sampleRate" | "lowPriority">): ToolProcess =>
+const encode = (
+  { format, sampleRate, lowPriority }: Pick<EncoderSpec, "format" | "sampleRate" | "lowPriority">,
+  progressive = true,
+): ToolProcess =>
   threads?.areUsable() && libraries.encode(format, sampleRate)
-    ? encodeAsProcess(threads.open({ format, sampleRate, lowPriority }))
+    ? encodeAsProcess(threads.open({ format, sampleRate, lowPriority }), progressive)
     : pool.acquire(format);
 
 const nameOf = (spec: JobSpec): string => {

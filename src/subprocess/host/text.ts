@@ -20,7 +20,10 @@ import { abandoned } from "./text-job.ts";
 interface TextOptions {
   readonly begin: (job: PieceSpec["job"]) => ToolProcess;
   readonly nameOf: (job: PieceSpec["job"]) => string;
-  readonly encode: (spec: Pick<EncoderSpec, "format" | "sampleRate" | "lowPriority">) => ToolProcess;
+  readonly encode: (
+    spec: Pick<EncoderSpec, "format" | "sampleRate" | "lowPriority">,
+    progressive: boolean,
+  ) => ToolProcess;
   readonly ask: (number: number, request: TextRequest) => void;
   readonly onEncoding: (sampleRate: number) => void;
   readonly onSpoken: (report: SpokenPieceReport) => void;
@@ -88,7 +91,7 @@ export const startText = (
     const { deadlineMs, maxOutputBytes, lowPriority, hasEncoder } = spec;
     if (!hasEncoder) await ask({ need: "encoder" });
     const { sampleRate } = text;
-    const encoder = encode({ format, sampleRate, lowPriority });
+    const encoder = encode({ format, sampleRate, lowPriority }, spec.progressive);
     const limited = new LimitedProcess("ffmpeg", encoder, {
       ...{ type: "encoder", deadlineMs, maxOutputBytes, sampleRate },
     });

@@ -9,14 +9,17 @@ const headerBytes = 44;
 const firstPartBytes = 4 * 1024;
 const maxPartBytes = 32 * 1024;
 
-/** Encodes one audio as a tool's process does. Its input is a WAV of one channel. */
-export const encodeAsProcess = (encoding: ThreadEncoding): ToolProcess => {
+/**
+ * Encodes one audio as a tool's process does. Its input is a WAV of one channel. If it is not
+ * progressive, nobody reads its first bytes early, and all samples that have come are one part.
+ */
+export const encodeAsProcess = (encoding: ThreadEncoding, progressive = true): ToolProcess => {
   const input = new PassThrough();
   input.on("error", () => undefined); // reported by the output
   const stop = new AbortController();
   return {
     input,
-    output: encode(encoding, samplesOf(input), stop.signal),
+    output: encode(encoding, samplesOf(input), progressive, stop.signal),
     kill: () => {
       const failure = new ToolFailed("killed", "The encoder was stopped.");
       stop.abort(failure);
@@ -29,9 +32,10 @@ export const encodeAsProcess = (encoding: ThreadEncoding): ToolProcess => {
 async function* encode(
   encoding: ThreadEncoding,
   pcm: AsyncIterable<Buffer>,
+  progressive: boolean,
   stopped: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  let limit = firstPartBytes;
+  let limit = progressive ? firstPartBytes : Number.POSITIVE_INFINITY;
   try {
     for await (const samples of pcm) {
       let rest = samples;
@@ -40,7 +44,7 @@ async function* encode(
         if (bytes.length > 0) yield bytes;
         stopped.throwIfAborted();
         rest = rest.subarray(limit);
-        limit = Math.min(2 * limit, maxPartBytes);
+        if (progressive) limit = Math.min(2 * limit, maxPartBytes);
       }
     }
     const end = await encoding.encode(Buffer.alloc(0), true);
