@@ -48,14 +48,14 @@ const currentVersion = migrations.length;
  */
 export const openForWriting = (file: DatabaseFile) =>
   open(file, busyTimeoutMs.writer, (db) => {
-    retryWhileBusy(() => assertOwnDatabase(db));
-    const { journal_mode: mode } = retryWhileBusy(() => db.prepare("PRAGMA journal_mode = WAL").get()) ?? {};
+    whileOpening(() => assertOwnDatabase(db));
+    const { journal_mode: mode } = whileOpening(() => db.prepare("PRAGMA journal_mode = WAL").get()) ?? {};
     if (mode !== "wal") throw new Error("the file system does not support a shared write-ahead log");
     db.exec(
       "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864",
     );
-    if (versionOf(db) !== currentVersion) migrate(db);
-    assertUnalteredSchema(db);
+    if (whileOpening(() => versionOf(db)) !== currentVersion) migrate(db);
+    whileOpening(() => assertUnalteredSchema(db));
   });
 
 /**
@@ -114,7 +114,7 @@ const isWritable = (path: string): boolean => {
  * time.
  */
 const migrate = (db: DatabaseSync): void => {
-  retryWhileBusy(() => db.exec("BEGIN IMMEDIATE"));
+  whileOpening(() => db.exec("BEGIN IMMEDIATE"));
   const version = versionOf(db);
   assertKnownVersion(version);
   db.exec(`${migrations.slice(version).join("")} PRAGMA user_version = ${currentVersion}`);
@@ -211,16 +211,18 @@ const SQLITE_BUSY = 5;
  * This is less than a command's deadline, so that a lock held for longer is reported as the cause.
  */
 const maxBusyMs = 3_000;
+/** A start may wait longer: it would end the process, and other processes may be starting, too. */
+const maxBusyMsOfOpening = 20_000;
 const busyDelayMs = 1;
 const neverNotified = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Repeats a statement while another process holds the lock, for at most three seconds; blocks the
- * thread. SQLite's own wait is not used, because its delays grow with each attempt: a writer would
- * lose every race against a busy process.
+ * Repeats a statement while another process holds the lock, for a bounded time; blocks the thread.
+ * SQLite's own wait is not used, because its delays grow with each attempt: a writer would lose
+ * every race against a busy process.
  */
-export const retryWhileBusy = <T>(statement: () => T): T => {
-  const deadline = performance.now() + maxBusyMs;
+export const retryWhileBusy = <T>(statement: () => T, patienceMs = maxBusyMs): T => {
+  const deadline = performance.now() + patienceMs;
   for (;;) {
     try {
       return statement();
@@ -230,6 +232,8 @@ export const retryWhileBusy = <T>(statement: () => T): T => {
     }
   }
 };
+
+const whileOpening = <T>(statement: () => T): T => retryWhileBusy(statement, maxBusyMsOfOpening);
 
 const isBusy = (error: unknown): boolean =>
   (((error as { errcode?: number }).errcode ?? 0) & 0xff) === SQLITE_BUSY;
