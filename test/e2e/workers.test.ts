@@ -167,7 +167,7 @@ describe("a service of several workers", () => {
       }
     });
     const all = Promise.all(clients);
-    await until("the load has begun", () => served > 50);
+    await Promise.race([all, until("the load has begun", () => served > 50)]);
     process.kill(service.pid, "SIGHUP");
     await Promise.race([all, until("the workers are restarted", () => logged("restarted the workers") > 0)]);
     const then = served;
