@@ -17,13 +17,13 @@ const combinations: ReadonlyMap<string, Combination> = new Map(
  * counted stays in the sums: counters never decrease.
  */
 export const createMetricsCollection = () => {
+  /** What each running worker has counted, as far as it has responded. */
   const running = new Map<ReadMetrics, string>();
   let ended = "";
 
-  const read = async (worker: ReadMetrics): Promise<string> => {
+  const read = async (worker: ReadMetrics): Promise<void> => {
     const text = await worker().catch(() => undefined);
     if (text !== undefined && running.has(worker)) running.set(worker, text);
-    return text ?? running.get(worker) ?? "";
   };
 
   return {
@@ -36,8 +36,8 @@ export const createMetricsCollection = () => {
     },
     listen: (at: { readonly host: string; readonly port: number }) =>
       listenForMetrics(at, async () => {
-        const texts = await Promise.all([...running.keys()].map(read));
-        return combineMetrics([...texts, ended], combinations);
+        await Promise.all([...running.keys()].map(read));
+        return combineMetrics([...running.values(), ended], combinations);
       }),
   };
 };
