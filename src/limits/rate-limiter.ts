@@ -112,7 +112,7 @@ export const createRateLimiter = ({
       if (left === 0) return { limit, remaining: 0, refusal: minuteExceeded(now) };
       if (counter.count >= minuteShares.of(key.apiKey, limit)) {
         const refusal = minuteExceeded(now, minuteShares.more(key.apiKey, limit));
-        return { limit, remaining: left, refusal };
+        return { limit, remaining: 0, refusal };
       }
       const burst = burstLimit ?? limits.burst.byDefault(limit);
       const window = windowOf(bursts, counter, client);

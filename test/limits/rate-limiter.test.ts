@@ -278,6 +278,15 @@ describe("the per-minute limit", () => {
     expect(retentions).to.deep.equal([["rate-a", { maxAgeSeconds: 180 }]]);
   });
 
+  it("reports no remaining requests when it refuses because other workers have used them up", async () => {
+    const openShares = () => ({ of: () => 10, more: () => undefined });
+    const { limiter } = await instance("a", { openShares });
+    const admissions = Array.from({ length: 11 }, () => limiter.admit(limited("k", roomy), "ip"));
+    const { remaining, refusal } = admissions[10] ?? {};
+    expect(refusal).to.include({ kind: "minute" });
+    expect(remaining).to.equal(0);
+  });
+
   describe("and the burst check", () => {
     const time = { ms: 0, now: () => time.ms };
     const bursting = async () => (await instance("a", { burstLimit: undefined, time })).limiter;
