@@ -60,14 +60,16 @@ export class Syntheses {
    * validated yet.
    */
   start(id: string, body: unknown): void {
+    const { maxStreams } = this.#options;
     const isInUse = this.#inProgress.has(id);
     try {
       if (isInUse) throw new Conflict(`The synthesis ${id} is already in progress.`);
       void this.#begin(id, body, this.#options.admit());
     } catch (error) {
-      if (error instanceof RateLimited && error.more) return void this.#beginLater(id, body);
+      const mustWait = error instanceof RateLimited && error.more !== undefined;
+      if (mustWait && this.count < maxStreams) return void this.#beginLater(id, body);
       // With the id, the client would take the error for the end of the synthesis in progress.
-      this.#refuse(error, isInUse ? undefined : id, id);
+      this.#refuse(mustWait ? tooManyStreams(maxStreams) : error, isInUse ? undefined : id, id);
     }
   }
 

@@ -94,6 +94,14 @@ describe("a socket whose process must ask for its limits", () => {
       expect(await client.expect("stream_start")).to.include({ id });
     });
 
+    it("lets no more syntheses wait than may be in progress", async () => {
+      const { client } = await openWaiting();
+      for (let count = 1; count < 8; count++) client.send({ type: "synthesize", id: randomUUID(), request });
+      const id = randomUUID();
+      client.send({ type: "synthesize", id, request });
+      expect(await client.next()).to.include({ type: "error", id, code: "TOO_MANY_STREAMS" });
+    });
+
     it("refuses a handshake if the service shuts down meanwhile", async () => {
       const { headers } = await served.register();
       shares.hold();
