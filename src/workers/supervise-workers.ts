@@ -161,13 +161,19 @@ export const superviseWorkers = (options: SupervisorOptions) => {
 
   return {
     /**
-     * Starts the first worker alone: it creates what a new installation lacks.
+     * Starts the first worker alone: it creates what a new installation lacks. Resolves with false
+     * if it is closed meanwhile.
      * @throws if one ends
      */
-    start: async (): Promise<void> => {
+    start: async (): Promise<boolean> => {
       const [first, ...others] = places;
-      if (first) await begin(first);
-      await Promise.all(others.map(begin));
+      try {
+        if (first) await begin(first);
+        await Promise.all(others.map(begin));
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+      return !signal.aborted;
     },
     /**
      * Replaces all workers, without a moment in which none serves. A call while it is in progress

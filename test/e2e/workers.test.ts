@@ -19,7 +19,14 @@ import {
   registerWebsite,
   synthesize,
 } from "../support/client.ts";
-import { failToStart, type RunningService, startInstance } from "../support/instance.ts";
+import { freePort } from "../support/free-port.ts";
+import {
+  adminToken,
+  failToStart,
+  type RunningService,
+  startInstance,
+  testSettings,
+} from "../support/instance.ts";
 import { commandLineOf, descendantsOf, gone, isRunning, until, workersOf } from "../support/processes.ts";
 
 const query = { voice: "UK English Female", text: "One of us speaks." };
@@ -203,6 +210,35 @@ describe("a service of several workers", () => {
     expect(await service.stop()).to.equal(0);
     await gone(...all);
     expect(logged('"level":"error"')).to.equal(0);
+  });
+
+  it("completes requests on SIGTERM before all its workers have started, and exits with 0", async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const env = { ...testSettings, PORT: String(port), WORKERS: "2", ADMIN_TOKEN: adminToken };
+    const child = spawn("scripts/node", ["src/main.ts"], {
+      env: { PATH: process.env.PATH ?? "", DATA_DIR: join(folder, "data"), ...env },
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    const { pid = 0 } = child;
+    const ended = once(child, "exit");
+    await until("the first worker serves and the second one starts", () => workersOf(pid).length === 2);
+    const [, starting = 0] = workersOf(pid);
+    process.kill(starting, "SIGSTOP");
+    const all = descendantsOf(pid);
+    key = await registerWebsite(url);
+    const headers = { ...authorize(key), "Content-Type": "application/json", Expect: "100-continue" };
+    const asking = request(`${url}/v2/text/synthesize`, { method: "POST", headers, agent: false });
+    asking.flushHeaders();
+    await once(asking, "continue");
+    process.kill(pid, "SIGHUP");
+    process.kill(pid, "SIGTERM");
+    process.kill(starting, "SIGCONT");
+    const [[response]] = await Promise.all([once(asking, "response"), asking.end(JSON.stringify(query))]);
+    expect((response as IncomingMessage).statusCode).to.equal(200);
+    (response as IncomingMessage).resume();
+    expect(await ended).to.deep.equal([0, null]);
+    await gone(...all.map(({ pid: one }) => one));
   });
 
   it("accepts connections during DRAIN_DELAY_SECONDS", async () => {

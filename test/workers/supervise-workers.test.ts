@@ -60,7 +60,16 @@ describe("the supervisor of workers", () => {
   let started: FakeWorker[];
   let supervisor: ReturnType<typeof superviseWorkers>;
 
-  const count = 2;
+  const options = {
+    count: 2,
+    start: (place: number): SupervisedWorker => {
+      const worker = new FakeWorker(place);
+      started.push(worker);
+      return worker;
+    },
+    closeTimeoutMs: () => 40_000,
+    log: pino({ level: "silent" }),
+  };
   const running = () => started.filter(({ isRunning }) => isRunning);
   const latest = () => started.at(-1) as FakeWorker;
   const serveLatest = async (): Promise<FakeWorker> => {
@@ -86,21 +95,11 @@ describe("the supervisor of workers", () => {
   beforeEach(async () => {
     time = createManualTime();
     started = [];
-    supervisor = superviseWorkers({
-      count,
-      start: (place) => {
-        const worker = new FakeWorker(place);
-        started.push(worker);
-        return worker;
-      },
-      closeTimeoutMs: () => 40_000,
-      log: pino({ level: "silent" }),
-      time,
-    });
+    supervisor = superviseWorkers({ ...options, time });
     const starting = supervisor.start();
     await serveLatest();
     await serveLatest();
-    await starting;
+    expect(await starting).to.equal(true);
   });
 
   it("starts the first worker alone, then the others", () => {
@@ -125,6 +124,18 @@ describe("the supervisor of workers", () => {
     const pauses = starts.map((at, index) => at - (starts[index - 1] ?? 0));
     expect(pauses).to.deep.equal([0, 100, 1_000, 5_000, 30_000]);
     expect(latest().place).to.equal(2);
+  });
+
+  it("ends the workers that serve and those that are starting when it is closed during its start", async () => {
+    started = [];
+    const another = superviseWorkers({ ...options, time });
+    const starting = another.start();
+    await serveLatest();
+    const closed = another.close();
+    expect(started.map((worker) => worker.closed)).to.deep.equal([["shutdown"], ["shutdown"]]);
+    for (const worker of started) worker.end();
+    expect(await closed).to.have.length(2);
+    expect(await starting).to.equal(false);
   });
 
   it("ends at once while it waits before a further start", async () => {

@@ -57,8 +57,8 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
   const takeOver = createJournalTakeOver({ log });
   const slots = createSlotGrants();
   const limits = createLimitDivision({ workers: settings.workers });
-  resources.defer(async () => stopForgetting());
   const stopForgetting = repeatEvery(forgetEveryMs, backgroundTime, limits.forgetIdle);
+  resources.defer(async () => stopForgetting());
   const servingPorts = new Set<WorkerPort>();
 
   const start = (place: number): SupervisedWorker => {
@@ -136,19 +136,20 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
     const exits = await supervisor.close();
     if (exits.some(({ code }) => code !== 0)) process.exitCode = 1;
   });
-  try {
-    await supervisor.start();
-  } catch (error) {
-    if (!(error instanceof Explained)) throw error;
-    process.exitCode = 1;
-    return;
-  }
   const running = resources.move();
   const hangUp = closeOnSignal(() => running.disposeAsync(), log, fatal.promise);
   process.on("SIGHUP", () => {
     if (process.stdin.isTTY || process.stdout.isTTY) return void hangUp("SIGHUP");
     void supervisor.restart();
   });
+  try {
+    if (!(await supervisor.start())) return;
+  } catch (error) {
+    await running.disposeAsync();
+    if (!(error instanceof Explained)) throw error;
+    process.exitCode = 1;
+    return;
+  }
   if (wyomingAddress(sockets)) log.info({ url: wyomingAddress(sockets) }, "wyoming");
   log.info(
     { url: `http://${addressOf(sockets[0] as ListeningSocket)}`, workers: settings.workers },
