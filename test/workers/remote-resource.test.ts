@@ -11,17 +11,41 @@ import { rejection } from "../support/rejection.ts";
 import { linkedPorts } from "./linked-ports.ts";
 
 /** A scheduler of a worker. */
-const join = (grants: ReturnType<typeof createSlotGrants>, time: Time) => {
+const joinUntilEnd = (grants: ReturnType<typeof createSlotGrants>, time: Time) => {
   const ports = linkedPorts<Protocol, SlotCalls>();
-  ports.primary(grants.serve().handlers);
-  return createScheduler({ time, openShared: openRemoteResource(ports.worker({})) });
+  const { handlers, end } = grants.serve();
+  ports.primary(handlers);
+  return { scheduler: createScheduler({ time, openShared: openRemoteResource(ports.worker({})) }), end };
 };
+
+const join = (grants: ReturnType<typeof createSlotGrants>, time: Time) =>
+  joinUntilEnd(grants, time).scheduler;
 
 resourceContract("of the primary, used by a worker", (options, time) =>
   join(createSlotGrants({ time }), time).resource("tools", { ...options, isShared: true }),
 );
 
 describe("a resource of the primary", () => {
+  it("frees the slots of a worker that has ended, and starts none of its jobs that wait", async () => {
+    const time = createManualTime();
+    const grants = createSlotGrants({ time });
+    const options = {
+      ...{ concurrency: 1, queueLimit: 5, queueLimitPerKey: 5, queueTimeoutMs: 10_000 },
+      overloaded: (scope: string) => new Error(scope),
+      isShared: true,
+    };
+    const [dying, living] = [joinUntilEnd(grants, time), joinUntilEnd(grants, time)];
+    const { signal } = new AbortController();
+    const lost = dying.scheduler.resource("tools", options);
+    await lost.acquire(createWaiter("a"), signal);
+    void lost.acquire(createWaiter("b"), signal).catch(() => {});
+    await new Promise(setImmediate);
+    const granted = living.scheduler.resource("tools", options).acquire(createWaiter("c"), signal);
+    await new Promise(setImmediate);
+    dying.end();
+    await granted;
+  });
+
   it("counts the jobs of all workers before it promises one a slot", async () => {
     const time = createManualTime();
     const grants = createSlotGrants({ time });
