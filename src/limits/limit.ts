@@ -15,8 +15,12 @@ export interface Limit {
 export interface SharedLimit extends Limit {
   /** See `Shares.more`. */
   more(key: string): AskForMore | undefined;
-  /** True if the next `tryAcquire` fails. */
-  isReached(key: string): boolean;
+}
+
+/** A limit that refuses nothing, and whose callers wait until they know whether it is reached. */
+export interface AskingLimit {
+  /** Counts one more, until the window ends. Resolves with false if the limit is reached. */
+  tryAcquire(key: string): Promise<boolean>;
 }
 
 export interface RefusingLimit extends Limit {
@@ -47,12 +51,10 @@ export const createConcurrencyLimit = (
   const held = new Map<string, number>();
   const heldBy = (key: string): number => held.get(key) ?? 0;
   const shares = openShares(heldBy);
-  const isReached = (key: string): boolean => heldBy(key) >= shares.of(key, atMost);
   return {
-    isReached,
     more: (key) => shares.more(key, atMost),
     tryAcquire: (key) => {
-      if (isReached(key)) return undefined;
+      if (heldBy(key) >= shares.of(key, atMost)) return undefined;
       held.set(key, heldBy(key) + 1);
       return once(() => {
         const left = (held.get(key) ?? 1) - 1;
@@ -93,7 +95,6 @@ export const createRateLimit = (
   };
   const shares = openShares(countOf);
   return {
-    isReached: (key) => countOf(key) >= shares.of(key, atMost),
     more: (key) => shares.more(key, atMost),
     tryAcquire: (key) => {
       const before = countOf(key);

@@ -1,9 +1,9 @@
 import { ServiceError } from "../domain/errors.ts";
 import type { EpochMs } from "../domain/time.ts";
 import {
+  type AskingLimit,
   createConcurrencyLimit,
   createRateLimit,
-  type Limit,
   type RefusingLimit,
   refusing,
   type SharedLimit,
@@ -222,7 +222,7 @@ export const createLimits = (
       (more) =>
         new RateLimited(failures.beyond.message(), "failures", secondsLeft(clock(), failures.windowMs), more),
     ),
-    departures: askingAhead(createRateLimit(departures, clock, sharesOf("departures"))),
+    departures: asking(createRateLimit(departures, clock, sharesOf("departures"))),
     sockets: atOnce("sockets"),
     streams: atOnce("streams"),
     unread: createUnreadAudio(
@@ -234,11 +234,16 @@ export const createLimits = (
   };
 };
 
-/** Asks for a larger share as soon as the present one is used up: its callers cannot wait. */
-const askingAhead = (limit: SharedLimit): Limit => ({
-  tryAcquire: (key) => {
-    const release = limit.tryAcquire(key);
-    if (limit.isReached(key)) limit.more(key)?.(() => {});
-    return release;
-  },
+/** Asks for a larger share if the present one is used up. */
+const asking = (limit: SharedLimit): AskingLimit => ({
+  tryAcquire: (key) =>
+    new Promise((resolve) => {
+      const attempt = (): void => {
+        if (limit.tryAcquire(key)) return void resolve(true);
+        const more = limit.more(key);
+        if (more) more(attempt);
+        else resolve(false);
+      };
+      attempt();
+    }),
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { presenterOf } from "../../src/limits/client-network.ts";
 import { limits as bounds, RateLimited } from "../../src/limits/limits.ts";
+import { createAskedShares } from "../support/asked-shares.ts";
 import { testLimits } from "../support/test-limits.ts";
 
 describe("failed attempts", () => {
@@ -41,6 +42,22 @@ describe("failed attempts", () => {
     for (let i = 0; i < bounds.failures.atMost; i++) fail(`2001:db8::${i}`);
     expect(() => fail("2001:db8::ffff")).to.throw(RateLimited);
     fail("2001:db8:0:1::1");
+  });
+});
+
+describe("departures", () => {
+  const { atMost } = bounds.departures;
+  const admittedOf = async ({ departures }: ReturnType<typeof testLimits>): Promise<number> => {
+    const attempts = Array.from({ length: atMost + 5 }, () => departures.tryAcquire("k"));
+    return (await Promise.all(attempts)).filter((isAdmitted) => isAdmitted).length;
+  };
+
+  it("above the limit per minute are not admitted", async () => {
+    expect(await admittedOf(testLimits())).to.equal(atMost);
+  });
+
+  it("at the same time are all admitted if their process has to ask for its share of the limit", async () => {
+    expect(await admittedOf(testLimits({}, undefined, createAskedShares().open))).to.equal(atMost);
   });
 });
 

@@ -9,7 +9,7 @@ import type {
 import { ServiceError } from "../../domain/errors.ts";
 import type { AudioSource, Idempotency, Receipt } from "../../domain/ledger/journal/serving.ts";
 import type { Admission, Ledger, NewServing } from "../../ledger/ledger.ts";
-import type { Limit } from "../../limits/limit.ts";
+import type { AskingLimit } from "../../limits/limit.ts";
 import type { ActingKey } from "../access/principal.ts";
 import {
   departsFree,
@@ -49,7 +49,7 @@ export interface DeliveryOptions {
   >;
   readonly ledger: Ledger;
   /** Limits the requests that are not charged although an engine has worked. */
-  readonly departures: Limit;
+  readonly departures: AskingLimit;
 }
 
 type AdmittedContext = RequestContext & Pick<DeliveryContext, "signal">;
@@ -176,7 +176,7 @@ export class AdmittedRequest {
   /** The caller has disconnected before it received any audio of a recorded serving. */
   callerDisconnected(receipt: Receipt): void {
     if (isServiceFailure(this.#context.signal.reason)) this.#options.ledger.voidServing(receipt);
-    else voidIfFree(this.#options, receipt);
+    else void voidIfFree(this.#options, receipt);
   }
 
   /**
@@ -206,10 +206,11 @@ export class AdmittedRequest {
     const { signal, idempotency } = this.#context;
     const unserved = this.#unserved(error);
     const hasDisconnected = signal.aborted && ![signal.reason, error].some(isServiceFailure);
-    const isCharged = unserved !== undefined && this.#isChargedFor(hasDisconnected, unserved, error);
-    const isKept = hasDisconnected && idempotency !== undefined && (isCharged || this.#admission.isRepeat);
-    if (!isKept) this.endSynthesis(error);
-    else void this.#complete().catch(this.chargeRepeat);
+    const mayBeKept = hasDisconnected && idempotency !== undefined;
+    if (!mayBeKept) this.endSynthesis(error);
+    const isCharged = unserved !== undefined && (await this.#isChargedFor(hasDisconnected, unserved, error));
+    if (mayBeKept && (isCharged || this.#admission.isRepeat)) void this.#complete().catch(this.chargeRepeat);
+    else this.endSynthesis(error);
     // A request that cannot be recorded has met a failure of the service.
     if (isCharged) await this.#recordUnserved(unserved, error).catch(() => {});
     this.#admission.release();
@@ -241,13 +242,14 @@ export class AdmittedRequest {
     return { ...served, undelivered: true };
   }
 
-  #isChargedFor(hasDisconnected: boolean, unserved: NewServing, error: unknown): boolean {
+  async #isChargedFor(hasDisconnected: boolean, unserved: NewServing, error: unknown): Promise<boolean> {
     const { apiKey } = this.#context.principal;
-    if (hasDisconnected) return !this.#admission.isRepeat && !departsFree(this.#options, apiKey, unserved);
+    if (hasDisconnected)
+      return !this.#admission.isRepeat && !(await departsFree(this.#options, apiKey, unserved));
     if (this.#context.signal.aborted) return false;
     // Work that yields no audio would otherwise be free for each repeat.
     if (!isCallersFault(error) || (this.#admission.isRepeat && !keepsNoAudio(error))) return false;
-    return !(isSilence(error) && departsFree(this.#options, apiKey, unserved));
+    return !(isSilence(error) && (await departsFree(this.#options, apiKey, unserved)));
   }
 
   /** Work without audio uses no Idempotency-Key: a repeat would need an engine again. */

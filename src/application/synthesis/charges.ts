@@ -12,7 +12,7 @@ import {
 import type { AudioSource, Receipt } from "../../domain/ledger/journal/serving.ts";
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import type { Ledger, NewServing } from "../../ledger/ledger.ts";
-import type { Limit } from "../../limits/limit.ts";
+import type { AskingLimit } from "../../limits/limit.ts";
 import type { SynthesisPlan } from "./planner.ts";
 
 /*
@@ -52,18 +52,18 @@ export const isSilence = (error: unknown): boolean =>
  * charged; this counts against `departures`. It is always charged for a provider, which is paid for
  * its work.
  */
-export const departsFree = (
-  { departures }: { readonly departures: Limit },
+export const departsFree = async (
+  { departures }: { readonly departures: AskingLimit },
   apiKey: string,
   { engine, cached }: Pick<NewServing, "engine" | "cached">,
-): boolean => !(isByok(engine) && wasMade(cached)) && departures.tryAcquire(apiKey) !== undefined;
+): Promise<boolean> => !(isByok(engine) && wasMade(cached)) && (await departures.tryAcquire(apiKey));
 
-export const voidIfFree = (
-  options: { readonly departures: Limit; readonly ledger: Pick<Ledger, "voidServing"> },
+export const voidIfFree = async (
+  options: { readonly departures: AskingLimit; readonly ledger: Pick<Ledger, "voidServing"> },
   receipt: Receipt,
-): void => {
+): Promise<void> => {
   const { serving } = receipt;
-  if (departsFree(options, serving.apiKey, serving)) options.ledger.voidServing(receipt);
+  if (await departsFree(options, serving.apiKey, serving)) options.ledger.voidServing(receipt);
 };
 
 /** Only private audio is paid for by its bytes. */

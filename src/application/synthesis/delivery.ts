@@ -155,7 +155,7 @@ export const createDelivery = (options: DeliveryOptions): CompleteDelivery & Str
     recordFromMemory: (plan, principal, requestId, audio, done) => {
       ledger.record(principal, servedAudio(plan, requestId, audio), done);
     },
-    callerDisconnected: (receipt) => voidIfFree(options, receipt),
+    callerDisconnected: (receipt) => void voidIfFree(options, receipt),
     requireProvider,
     begin: async (plan, context, signal) => {
       const request = await AdmittedRequest.admit(options, plan, { ...context, signal }, plan.characters);
