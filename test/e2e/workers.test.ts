@@ -336,7 +336,7 @@ describe("a service of several workers", () => {
       },
       stdio: ["pipe", "pipe", "inherit"],
     });
-    const ended = once(child, "exit");
+    const ended = once(child, "close"); // all of its output has arrived
     let output = "";
     child.stdout.on("data", (chunk) => {
       output += chunk;
