@@ -27,7 +27,15 @@ import {
   startInstance,
   testSettings,
 } from "../support/instance.ts";
-import { commandLineOf, descendantsOf, gone, isRunning, until, workersOf } from "../support/processes.ts";
+import {
+  commandLineOf,
+  descendantsOf,
+  gone,
+  isRunning,
+  signal,
+  until,
+  workersOf,
+} from "../support/processes.ts";
 
 const query = { voice: "UK English Female", text: "One of us speaks." };
 
@@ -346,7 +354,7 @@ describe("a service of several workers", () => {
       commandLineOf(pid).includes("src/main.ts"),
     );
     const all = descendantsOf(child.pid ?? 0).map(({ pid }) => pid);
-    process.kill(primary?.pid ?? 0, "SIGHUP");
+    signal(primary?.pid, "SIGHUP");
     await ended;
     await gone(...all);
     expect(output).to.include('"draining"').and.not.include("restarting");

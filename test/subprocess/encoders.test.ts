@@ -23,7 +23,7 @@ import { collect } from "../support/collect.ts";
 import { duringSuite } from "../support/during.ts";
 import { placeFakeTools } from "../support/fake-tools.ts";
 import { createManualTime } from "../support/manual-time.ts";
-import { childrenOf, until } from "../support/processes.ts";
+import { childrenOf, signal, until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
 import { temporaryFolder } from "../support/service.ts";
 
@@ -424,7 +424,7 @@ describe("a helper that is killed while it encodes", () => {
     const job = { format: "mp3", sampleRate: 22_050 } as const;
     const audio = host.encode({ ...job, input: endless() }, never)[Symbol.asyncIterator]();
     await audio.next();
-    process.kill(host.stats().pid ?? 0, "SIGKILL");
+    signal(host.stats().pid, "SIGKILL");
     const rest = async () => {
       while (!(await audio.next()).done);
     };

@@ -11,7 +11,7 @@ import { ToolFailed } from "../../src/subprocess/tools.ts";
 import { collect } from "../support/collect.ts";
 import { encodeSilence } from "../support/encode-silence.ts";
 import { placeFakeTools } from "../support/fake-tools.ts";
-import { childrenOf, gone, isRunning, until } from "../support/processes.ts";
+import { childrenOf, gone, isRunning, signal, until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
 import { openToolHost } from "../support/tool-host.ts";
 
@@ -367,7 +367,7 @@ describe("The subprocess host", () => {
     for (const begin of [say, flite]) {
       const reading = reasonOf(collect(begin(host, long)));
       await until("the tool runs", () => childrenOf(pidOf(host)).length === 1);
-      process.kill(childrenOf(pidOf(host))[0]?.pid ?? 0, "SIGKILL");
+      signal(childrenOf(pidOf(host))[0]?.pid, "SIGKILL");
       expect(await reading).to.equal("killed");
     }
   });

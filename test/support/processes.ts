@@ -36,6 +36,12 @@ export const commandLineOf = (pid: number): string => {
   }
 };
 
+/** @throws if there is no such process: 0 would be the test's own group */
+export const signal = (pid: number | undefined, name: NodeJS.Signals): void => {
+  if (!pid) throw new Error("there is no process to signal");
+  process.kill(pid, name);
+};
+
 export const isRunning = (pid: number): boolean => look(pid).length > 0;
 
 /** The CPU time of a process so far, in hundredths of a second; 0 if it has exited. */

@@ -9,7 +9,7 @@ import { engineContract, say } from "../../contracts/engine.ts";
 import { collect } from "../../support/collect.ts";
 import type { Sound } from "../../support/local-voice.ts";
 import { medianPitch } from "../../support/pitch.ts";
-import { until } from "../../support/processes.ts";
+import { signal, until } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
 import { speakingPieces } from "../../support/speak-piece.ts";
 import { openToolHost } from "../../support/tool-host.ts";
@@ -386,7 +386,7 @@ describe("Local engines", () => {
   it("return the same audio after the helper process was killed", async () => {
     const before = await say(engine, requestOf("espeak:gmw/en-US"));
     const { pid, restarts } = host.stats();
-    process.kill(pid ?? 0, "SIGKILL");
+    signal(pid, "SIGKILL");
     await until("the host has noticed", () => host.stats().pid !== pid);
     expect(before.equals(await say(engine, requestOf("espeak:gmw/en-US")))).to.equal(true);
     expect(host.stats().restarts).to.equal(restarts + 1);

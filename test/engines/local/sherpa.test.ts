@@ -11,7 +11,7 @@ import { collect } from "../../support/collect.ts";
 import { duringSuite } from "../../support/during.ts";
 import { type ModelEngine, modelLimits, openModelEngine, openModels } from "../../support/model-engine.ts";
 import { packNames, placePacks } from "../../support/models.ts";
-import { descendantsOf, gone, until } from "../../support/processes.ts";
+import { descendantsOf, gone, signal, until } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 import { wordAt } from "../../support/word-at.ts";
@@ -267,7 +267,7 @@ describe("The models of sherpa-onnx", () => {
   it("fail alone when their process is killed, and are started again", async () => {
     await say(model.engine, requestFor(piper));
     const [killed] = modelProcesses(packNames.piper);
-    process.kill(killed?.pid ?? 0, "SIGKILL");
+    signal(killed?.pid, "SIGKILL");
     await gone(killed?.pid ?? 0);
     // A text that arrives before the helper has noticed the death fails with it.
     await say(model.engine, requestFor(piper)).catch(() => undefined);
