@@ -54,11 +54,11 @@ export const pin = (pid: number, processor: number): void => {
 
 /** CPU microseconds per request of one service. */
 export interface Costs {
-  /** Of all its threads. */
+  /** All its threads take this together. */
   readonly total: number;
-  /** Of the main threads of all workers together; in a service without workers, of its process. */
+  /** The main threads of all workers take this together, or that of a service without workers. */
   readonly serving: number;
-  /** Of the busiest thread that all workers share. */
+  /** The busiest thread that all workers share takes this. */
   readonly shared: number;
 }
 
