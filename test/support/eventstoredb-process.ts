@@ -41,13 +41,16 @@ export const startEventStoreDBProcess = async (
   };
 };
 
+/** Tests of what is read must not fail because the machine is busy. */
+const patience = { appendTimeoutMs: 60_000, readTimeoutMs: 60_000, connectTimeoutMs: 60_000 };
+
 /** The store of a test node of its own, whose index lags behind its log. */
 export const openLaggingStore = async (): Promise<{
   readonly store: EventStore;
   remove(): Promise<void>;
 }> => {
   const node = await startEventStoreDBProcess(undefined, 0, 7);
-  const store = await openEventStoreDB({ url: node.url });
+  const store = await openEventStoreDB({ url: node.url, ...patience });
   return {
     store,
     remove: async () => {
