@@ -16,8 +16,8 @@ interface Member {
 /** A limit of a key of which a worker has asked for more than its usual share. */
 interface Divided extends LimitedKey {
   /**
-   * Those that differ from the usual one. Units on their way count as the worker's, in both
-   * directions.
+   * Contains the shares that differ from the usual one. Units on their way count as the worker's,
+   * in both directions.
    */
   readonly shares: Map<Member, number>;
   /** Changes run one after the other. */

@@ -70,7 +70,7 @@ export const createWorkerShares = ({ workers, port, now = () => performance.now(
     readonly #limit: string;
     readonly #used: (key: string) => number;
     readonly #asks: Limit | undefined;
-    /** Those that differ from the usual one. */
+    /** Contains the shares that differ from the usual one. */
     readonly #shares = new Map<string, number>();
     /** Attempts that wait for more of a limit, which was asked for. */
     readonly #waiting = new Map<string, (() => void)[]>();

@@ -22,8 +22,8 @@ const maxMissed = 6;
  *
  * A machine that is busy or was suspended must not cause this. So intervals are counted, not time:
  * a primary that does not run counts none, however long that lasts. And an interval counts against
- * a worker only if another one has responded in it: if none does, the machine is at fault, or
- * whoever checks the service from outside restarts it.
+ * a worker only if another one has responded in it: if none does, the machine is at fault, or a
+ * check from outside restarts the service.
  * @returns a function that ends this
  */
 export const watchResponses = ({ serving, log, time }: WatchOptions): (() => void) => {

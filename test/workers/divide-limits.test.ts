@@ -142,7 +142,7 @@ describe("the shares of a worker", () => {
     expect(used).to.equal(3);
   });
 
-  it("return what is not used when they are recalled, and nothing twice", () => {
+  it("return what is not used, once, when they are recalled", () => {
     const { shares, handlers } = open("key", () => 1);
     expect(handlers.recallShare({ ...limited, keep: 0 })).to.equal(2);
     expect(handlers.recallShare({ ...limited, keep: 0 })).to.equal(0);

@@ -53,7 +53,7 @@ describe("calls between a primary and a worker", () => {
     expect((error as Error).cause).to.equal(undefined);
   });
 
-  it("fail if the other process throws what is no error", async () => {
+  it("fail if the other process throws a value that is not an error", async () => {
     const error = await rejection(primary.call("fail", undefined));
     expect(error).to.be.instanceOf(CallFailed).with.property("message", "undefined");
   });

@@ -128,7 +128,7 @@ const combineProvider = (same: readonly ProviderActivity[]): ProviderActivity =>
     errors: sum(same.map(({ errors: count }) => count)),
     ...(times[0] && {
       latency: {
-        last: Math.max(...times.map(({ last }) => last)), // nobody knows whose was the last one
+        last: Math.max(...times.map(({ last }) => last)), // the order of the workers' requests is unknown
         mean: Math.round(sum(times.map(({ mean, requests }) => mean * requests)) / Math.max(1, weight)),
         longest: Math.max(...times.map(({ longest }) => longest)),
       },

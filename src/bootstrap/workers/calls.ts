@@ -45,7 +45,7 @@ export type CallsToWorker = HelperResponses &
 
 /** A worker's one argument, as JSON. */
 export interface WorkerArgument {
-  /** That of the primary. */
+  /** The version of the primary. */
   readonly version: string;
   /** From 1. */
   readonly place: number;

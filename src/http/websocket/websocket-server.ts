@@ -94,7 +94,7 @@ export const createSynthesisSocketServer = ({
 
 const draining: HandshakeDecision = { refusal: shuttingDown, headers: {} };
 
-/** Nobody else listens before the handshake is decided; the connection is closed then. */
+/** Listens until the handshake is decided: an error closes the connection anyway. */
 const ignoreError = (): void => {};
 
 /**

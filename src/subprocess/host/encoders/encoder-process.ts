@@ -11,7 +11,7 @@ const maxPartBytes = 32 * 1024;
 
 /**
  * Encodes one audio as a tool's process does. Its input is a WAV of one channel. If it is not
- * progressive, nobody reads its first bytes early, and all samples that have come are one part.
+ * progressive, its bytes are read at the end, and all samples that have arrived are one part.
  */
 export const encodeAsProcess = (encoding: ThreadEncoding, progressive = true): ToolProcess => {
   const input = new PassThrough();

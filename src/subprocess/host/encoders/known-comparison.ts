@@ -9,7 +9,7 @@ import { fileIdentity } from "../../../file-identity.ts";
 
 /*
  * Remembers between starts that the libraries have encoded like ffmpeg: the comparison takes 0.4 s
- * of CPU time. The record is beside the compiled code: whoever can write it can also change that.
+ * of CPU time. The record is beside the compiled code, and needs no more protection than that.
  * It holds only as long as every file that the comparison has read is the same.
  */
 

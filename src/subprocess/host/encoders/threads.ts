@@ -34,7 +34,7 @@ export interface ThreadEncoding {
  */
 const stuckMs = 15_000;
 
-/** After so many ends of threads within a minute, the next thread would probably end too. */
+/** If this many threads end within a minute, the next one would probably end too. */
 const maxEnds = { count: 3, withinMs: 60_000 };
 
 interface ThreadsOptions {
