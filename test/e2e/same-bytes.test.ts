@@ -296,23 +296,38 @@ describe("The same request", () => {
     }
   };
 
-  it("gives streams other bytes only in the header of wav and flac, which has no length there", () => {
-    for (const [key, { bytes: streamed }] of known) {
-      if (!key.endsWith(" stream")) continue;
-      const final = known.get(key.replace(/ stream$/, " final"))?.bytes ?? Buffer.of();
-      const lengthAt = key.includes(" flac ") ? [21, 26] : [4, 44];
-      const rest = (bytes: Buffer): string[] => [
-        bytes.toString("hex", 0, lengthAt[0]),
-        bytes.toString("hex", lengthAt[1]),
-      ];
-      expect(streamed.equals(final), key).to.equal(false);
-      expect(streamed.length, key).to.equal(final.length);
-      expect(rest(streamed), key).to.deep.equal(rest(final));
-      if (lengthAt[0] === 4)
-        expect([streamed.readUInt32LE(4), streamed.readUInt32LE(40)]).to.deep.equal([
-          0xffff_ffff, 0xffff_ffff,
-        ]);
-      else expect(streamed.readUIntBE(21, 5) % 2 ** 36).to.equal(0);
+  it("gives streams other bytes only in the header of wav and flac, which has no length there", async () => {
+    const named = (name: string): Door => {
+      const door = doors.find((one) => one.name === name);
+      if (!door) throw new Error(`no door ${name}`);
+      return door;
+    };
+    const pairs: readonly (readonly [stream: Door, whole: Door, formats: readonly AudioFormat[]])[] = [
+      [named("POST /v2 with Accept: text/event-stream, as audio"), named("POST /v2"), ["wav"]],
+      [named("/openai, stream_format sse"), named("/openai, stream_format audio"), ["wav", "flac"]],
+    ];
+    const folder = await temporaryFolder();
+    await cp(empty.path, folder.path, { recursive: true });
+    const service = await start(folder.path);
+    try {
+      for (const [stream, whole, formatsOfBoth] of pairs)
+        for (const format of formatsOfBoth) {
+          const { bytes: streamed } = await stream.ask({ service, website }, format);
+          const { bytes: final } = await whole.ask({ service, website }, format);
+          const [from, to] = format === "flac" ? [21, 26] : [4, 44];
+          const rest = (bytes: Buffer) => [bytes.toString("hex", 0, from), bytes.toString("hex", to)];
+          expect(streamed.equals(final), format).to.equal(false);
+          expect(streamed.length, format).to.equal(final.length);
+          expect(rest(streamed), format).to.deep.equal(rest(final));
+          if (format === "flac") expect(streamed.readUIntBE(21, 5) % 2 ** 36).to.equal(0);
+          else
+            expect([streamed.readUInt32LE(4), streamed.readUInt32LE(40)]).to.deep.equal([
+              0xffff_ffff, 0xffff_ffff,
+            ]);
+        }
+    } finally {
+      await service.close();
+      await folder.remove();
     }
   });
 });
