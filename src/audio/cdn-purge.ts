@@ -1,7 +1,10 @@
-/** Makes a CDN forget all responses with this audio. @throws {CdnUnavailable} */
+/**
+ * Makes a CDN forget all responses with this audio.
+ * @throws {CdnUnavailable}
+ */
 export type PurgeCdn = (hash: string) => Promise<void>;
 
-/** The message repeats no address. */
+/** Its message contains no address of a cache. */
 export class CdnUnavailable extends Error {
   override readonly name = "CdnUnavailable";
 }

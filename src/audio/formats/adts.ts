@@ -1,7 +1,7 @@
 import type { AudioLength } from "./audio-length.ts";
 import { afterId3, type Frames } from "./mpeg.ts";
 
-/** Hz by index (ISO 14496-3, table 1.18). */
+/** The sample rates in Hz, by their index in the header (ISO 14496-3, table 1.18). */
 const sampleRates = [
   96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8000, 7350,
 ];
@@ -31,7 +31,7 @@ export const isTruncatedAdts = (bytes: Buffer): boolean => {
   return sampleRate !== undefined && !foreign && end !== bytes.length;
 };
 
-/** ADTS does not state the encoder's delay: it is included. */
+/** ADTS does not state the encoder's delay, so the length includes it. */
 export const measureAdts = (aac: Buffer): AudioLength | undefined => {
   const { samples, sampleRate } = adtsFrames(aac);
   return sampleRate === undefined ? undefined : { samples, sampleRate };

@@ -15,14 +15,17 @@ import { fixWavSizes, isTruncatedWav, measureWav, withoutWavSizes } from "./wav.
 interface ContainerReader {
   readonly isTruncated: (bytes: Buffer) => boolean;
   readonly measure: (bytes: Buffer, format: FormatTraits) => AudioLength | undefined;
-  /** Only formats with `hasLengthInHeader` have it. */
+  /** Only the containers of formats with `hasLengthInHeader` have this member. */
   readonly sizes?: {
     /**
-     * Puts true sizes in a header that was written before they were known. The result is as long as
-     * the bytes, which may be changed.
+     * Replaces unknown sizes in the header by the true ones. May change `bytes`. Returns as many
+     * bytes.
      */
     readonly fix: (bytes: Buffer) => Buffer;
-    /** Removes them from audio that begins with these bytes. The result is as long as they are. */
+    /**
+     * Replaces the sizes in the header by unknown ones. `start`: the first bytes of the audio.
+     * Returns as many bytes.
+     */
     readonly clear: (start: Buffer) => Buffer;
   };
 }
@@ -45,7 +48,7 @@ const containers: Readonly<Record<Container, ContainerReader>> = {
   bytes: rawSamples(1),
 };
 
-/** Samples without a header, which have the rate of their format. */
+/** Reads samples without a header. Their sample rate is that of the format. */
 function rawSamples(bytesPerSample: number): ContainerReader {
   return {
     isTruncated: ({ length }) => length % bytesPerSample !== 0,
@@ -58,16 +61,16 @@ function rawSamples(bytesPerSample: number): ContainerReader {
 
 const containerOf = (format: AudioFormat): ContainerReader => containers[formats[format].container];
 
-/** The complete audio, with the true sizes in its header. The bytes may be changed. */
+/** Returns complete audio with the true sizes in its header. May change `bytes`. */
 export const fixSizes = (format: AudioFormat, bytes: Buffer): Buffer =>
   containerOf(format).sizes?.fix(bytes) ?? bytes;
 
-/** Enough for the headers of the encoders: 44 bytes in WAV, 42 in FLAC. */
+/** The longest header that an encoder writes: 44 bytes in WAV, 42 in FLAC. */
 const headerBytes = 44;
 
 /**
- * The audio as a stream has it: without sizes in its header, also where they are known because it
- * was synthesized before. Other bytes are unchanged.
+ * Returns audio as streams send it: without sizes in its header, even if they are known because the
+ * audio was synthesized before. All other bytes are unchanged.
  */
 export const withoutSizes = (format: AudioFormat, audio: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
   const { sizes } = containerOf(format);
@@ -92,27 +95,24 @@ async function* clearSizes(
 }
 
 /**
- * True if the bytes end inside a frame or page, or before the length in the WAV header. Unknown
- * content counts as complete. Audio that ends between two frames is found by its length only
- * (`hasDeclaredLength`).
+ * True if the bytes end inside a frame or page, or before the end that the WAV header declares.
+ * Unknown content counts as complete. Only `hasDeclaredLength` finds audio that ends too early
+ * between two frames.
  */
 export const isTruncated = (format: AudioFormat, bytes: Buffer): boolean =>
   containerOf(format).isTruncated(bytes);
 
-/** The length of complete audio; undefined if its bytes cannot be read. */
+/** Returns the length of complete audio; undefined if the bytes are not in this format. */
 export const measureAudio = (format: AudioFormat, bytes: Buffer): AudioLength | undefined =>
   containerOf(format).measure(bytes, formats[format]);
 
 /**
- * ffmpeg's resampler may add or drop this many samples, for a rate that the format does not
- * support.
+ * If a format does not support the sample rate, ffmpeg resamples the audio, and may add or drop
+ * this many samples.
  */
 const resamplerSamples = 64;
 
-/**
- * True if audio of the `measured` length has all of the encoder's input, which was of the
- * `declared` length.
- */
+/** True if the measured length of encoded audio fits the declared length of the encoder's input. */
 export const hasDeclaredLength = (
   format: AudioFormat,
   measured: AudioLength,

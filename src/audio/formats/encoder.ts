@@ -3,7 +3,7 @@ import type { Waiter } from "../../async/scheduler/waiter.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { Decode } from "../../engines/engine.ts";
 
-/** Does what `Decode` does, in the queue of `waiter`. */
+/** Decodes audio like `Decode`, once `waiter` has a slot. */
 export type Decoder = (
   ...[audio, container, signal, waiter]: [
     ...Parameters<Decode>,
@@ -13,15 +13,19 @@ export type Decoder = (
 
 /** Encodes raw samples. */
 export interface Encoder {
-  /** Names all that the bytes in this format depend on besides the samples: part of recipes. */
+  /**
+   * Names everything except the samples on which the bytes in this format depend. Recipes contain
+   * it.
+   */
   version(format: AudioFormat): string;
   /**
    * Encodes s16le mono samples at `sampleRate` Hz as they arrive. The same samples give the same
-   * bytes, in whatever chunks. Never truncated or empty; the header of a wav has no length. An
-   * abort ends the work at once with the signal's reason.
-   * @throws {EngineFailed} there are no samples; errors of `pcm` unchanged
+   * bytes, however they are divided into chunks. The output is never truncated or empty. The header
+   * of a WAV has no length. If the signal is aborted, the output throws its reason at once.
+   * @throws {EngineFailed} there are no samples
    * @throws {Unavailable} the encoder failed, and another voice would not help
    * @throws {Interrupted} the encoder was killed
+   * @throws errors of `pcm`, unchanged
    */
   encode(
     format: AudioFormat,
@@ -30,34 +34,41 @@ export interface Encoder {
     signal: AbortSignal,
     options?: EncodeOptions,
   ): AsyncIterable<Buffer>;
-  /** Observes an encoder of this kind that a local engine may use. */
+  /**
+   * Begins to observe the encoder that a local engine may use itself, instead of calling `encode`.
+   */
   observe?(format: AudioFormat, signal: AbortSignal): EncoderUse;
   /**
-   * Reserves a slot for a long response, before its first piece is spoken. Undefined if the
-   * response is short, or the format has no encoder.
-   * @throws {Unavailable} no slot in time
+   * Reserves a slot for a long response, before its first piece is spoken. Resolves with undefined
+   * if the response is short, or the format has no encoder.
+   * @throws {Unavailable} no slot was free in time
    * @throws the signal's reason
    */
   reserve(format: AudioFormat, signal: AbortSignal, waiter?: Waiter): Promise<ReservedSlot | undefined>;
 }
 
-/** One use of an encoder by an engine. Only the first report of its end counts. */
+/**
+ * One use of an encoder by an engine. Of `succeeded`, `failed` and `ignored`, only the first call
+ * counts.
+ */
 export interface EncoderUse {
-  /** It has its first samples. Without a call, the engine has used none. */
+  /**
+   * The encoder has received its first samples. Without this call, the engine has used no encoder.
+   */
   started(sampleRate: number): void;
   /** The first encoded byte has arrived. */
   firstByte(): void;
   succeeded(): void;
-  /** The audio failed: its encoder if the error is {Unavailable}. */
+  /** The audio failed. If the error is {Unavailable}, its encoder failed. */
   failed(error: unknown): void;
-  /** Its reader has disconnected. */
+  /** The reader of the audio has disconnected. */
   ignored(): void;
 }
 
 export interface EncodeOptions {
   /** The waiter for the audio. */
   readonly waiter?: Waiter | undefined;
-  /** A slot that was reserved. */
+  /** The slot that `reserve` returned. */
   readonly slot?: ReservedSlot | undefined;
   /** False if no client reads the audio before it is complete. Default: true. */
   readonly progressive?: boolean;

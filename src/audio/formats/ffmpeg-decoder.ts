@@ -6,7 +6,8 @@ import type { Decoder } from "./encoder.ts";
 export const ffmpegDecoder = (host: SubprocessHost): Decoder =>
   async function* (input, container, signal, waiter) {
     try {
-      // The response of the server has begun: a refusal now would waste it.
+      // The provider's response has begun. It would be wasted if the decoder were refused a slot
+      // now.
       yield* host.decode({ container, input }, signal, { waiter, isContinuation: true });
     } catch (error) {
       if (!(error instanceof ToolFailed)) throw error;

@@ -7,8 +7,8 @@ import { ToolFailed } from "../../subprocess/tools.ts";
 import type { EncodeOptions, Encoder } from "./encoder.ts";
 
 /**
- * Formats without an encoder are samples behind a WAV header without a length, because the first
- * bytes are sent before the last are known.
+ * Encodes audio with ffmpeg. A format without an encoder is a WAV header, followed by the samples.
+ * The header has no length, because it is sent before the number of samples is known.
  * @throws {ToolFailed} ffmpeg is not installed
  */
 export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
@@ -35,7 +35,8 @@ async function* compressed(
 ): AsyncIterable<Buffer> {
   try {
     const { format, sampleRate, pcm, waiter, slot, progressive = true } = audio;
-    // Its tool is running and holds a slot: a refusal now would waste that.
+    // The tool that speaks holds a slot already. Its work would be wasted if the encoder were
+    // refused a slot now.
     const slotOptions = { waiter, isContinuation: true };
     const input = endlessWav(sampleRate, pcm);
     const deadlineMs = progressive ? streamMs : completeMs;
@@ -47,13 +48,15 @@ async function* compressed(
   }
 }
 
-/** With the sample rate in the input's header, one idle encoder process fits all rates. */
+/**
+ * The header of the input states the sample rate, so that an idle encoder process fits every rate.
+ */
 async function* endlessWav(sampleRate: number, pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   yield wavHeader(sampleRate, unknownSize);
   yield* pcm;
 }
 
-/** Sends the header with the first samples, not before; drops half a sample at the end. */
+/** Yields the header when the first samples arrive, not earlier. Drops half a sample at the end. */
 async function* streamedWav(
   sampleRate: number,
   pcm: AsyncIterable<Buffer>,
@@ -73,7 +76,7 @@ async function* streamedWav(
   }
 }
 
-/** Encoders turn empty input into a header or a moment of silence. */
+/** Throws if there are no samples: encoders would return a header or a moment of silence. */
 const notEmpty = (pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
   let size = 0;
   return tap(pcm, {

@@ -1,6 +1,6 @@
 import type { AudioLength } from "./audio-length.ts";
 
-/** The tables of a CRC of 8 or 16 bits, by byte. */
+/** Returns the table of a CRC of 8 or 16 bits: one value per byte. */
 const crcTable = (polynomial: number, bits: 8 | 16): Uint16Array =>
   Uint16Array.from({ length: 256 }, (_, byte) => {
     let crc = byte << (bits - 8);
@@ -10,7 +10,9 @@ const crcTable = (polynomial: number, bits: 8 | 16): Uint16Array =>
 const crc8 = crcTable(0x107, 8);
 const crc16 = crcTable(0x18005, 16);
 
-/** The offset of the first frame; undefined if the bytes are not FLAC (RFC 9639, section 8). */
+/**
+ * Returns the offset of the first frame; undefined if the bytes are not FLAC (RFC 9639, section 8).
+ */
 const firstFrame = (flac: Buffer): number | undefined => {
   if (flac.toString("latin1", 0, 4) !== "fLaC" || flac.length < 42) return undefined;
   for (let at = 4; at + 4 <= flac.length; ) {
@@ -22,13 +24,13 @@ const firstFrame = (flac: Buffer): number | undefined => {
 };
 
 /**
- * The number of samples of the frame that begins here; undefined if none does (RFC 9639, section
- * 9.1).
+ * Returns the number of samples of the frame that begins at `at`; undefined if none begins there
+ * (RFC 9639, section 9.1).
  */
 const frameSamples = (flac: Buffer, at: number): number | undefined => {
   if (flac[at] !== 0xff || ((flac[at + 1] ?? 0) & 0xfe) !== 0xf8) return undefined;
   const [sizeCode, rateCode] = [(flac[at + 2] ?? 0) >>> 4, (flac[at + 2] ?? 0) & 15];
-  const number = flac[at + 4] ?? 0; // of the frame, coded like a character of UTF-8
+  const number = flac[at + 4] ?? 0; // the frame's number is coded like a character of UTF-8
   const sizeAt = at + 4 + Math.max(1, Math.clz32(~(number << 24)));
   const sizeBytes = sizeCode === 6 ? 1 : sizeCode === 7 ? 2 : 0;
   const end = sizeAt + sizeBytes + (rateCode === 12 ? 1 : rateCode === 13 || rateCode === 14 ? 2 : 0);
@@ -45,8 +47,8 @@ const checksum8 = (bytes: Buffer, from: number, to: number): number => {
 };
 
 /**
- * Returns the end of the frame: its checksum is right, and another frame or nothing follows.
- * Undefined if truncated.
+ * Returns the end of the frame, at which its checksum is right, and another frame or nothing
+ * follows. Returns undefined if the frame is truncated.
  */
 const frameEnd = (flac: Buffer, from: number): number | undefined => {
   let crc = 0;
@@ -58,7 +60,7 @@ const frameEnd = (flac: Buffer, from: number): number | undefined => {
   return undefined;
 };
 
-/** Returns undefined if it is not FLAC, or truncated. */
+/** Returns undefined if the bytes are not FLAC, or are truncated. */
 const countSamples = (flac: Buffer): number | undefined => {
   let at = firstFrame(flac);
   let samples = 0;
@@ -89,11 +91,11 @@ export const fixFlacSize = (flac: Buffer): Buffer => {
   return samples === undefined ? flac : withSampleCount(flac, samples);
 };
 
-/** The beginning of a FLAC with an unknown number of samples, as a stream has it. */
+/** Returns the beginning of FLAC audio as streams send it: with an unknown number of samples. */
 export const withoutFlacSize = (start: Buffer): Buffer =>
   start.toString("latin1", 0, 4) === "fLaC" && start.length >= 26 ? withSampleCount(start, 0) : start;
 
-/** The count has 36 bits. */
+/** Writes the number of samples, which has 36 bits in STREAMINFO. */
 const withSampleCount = (flac: Buffer, samples: number): Buffer => {
   const count = samples % 2 ** 36;
   if (count === flac.readUIntBE(21, 5) % 2 ** 36) return flac;

@@ -1,7 +1,7 @@
 import { readMpegFrame } from "../../domain/synthesis/mpeg-frame.ts";
 import type { AudioLength } from "./audio-length.ts";
 
-/** The frames of audio. */
+/** The result of walking the frames of audio. */
 export interface Frames {
   readonly samples: number;
   /** The sample rate of the last frame, in Hz; undefined without frames. */
@@ -13,8 +13,8 @@ export interface Frames {
 }
 
 /**
- * Walks the frames after an ID3v2 tag. `samples`: as a gapless decoder plays them, without the
- * delay and padding of the encoder's tag.
+ * Walks the frames after an ID3v2 tag. `samples`: the number that a gapless decoder plays, without
+ * the delay and padding that the encoder's tag states.
  */
 const mpegFrames = (mp3: Buffer): Frames & { readonly frames: number } => {
   let [frames, at] = [0, afterId3(mp3)];
@@ -32,9 +32,9 @@ const mpegFrames = (mp3: Buffer): Frames & { readonly frames: number } => {
 };
 
 /**
- * Samples that a Xing or Info tag in the first frame excludes from playback: that frame itself and,
- * in LAME's extension of the tag, 12 bits each of encoder delay and padding. Libavformat writes the
- * same extension.
+ * Returns the number of samples that a Xing or Info tag in the first frame excludes from playback:
+ * those of this frame and, if the tag has LAME's extension, the encoder delay and the padding,
+ * which have 12 bits each. Libavformat writes the same extension.
  */
 const unplayedSamples = (frames: Buffer): number => {
   if (frames.length < 200) return 0;
@@ -60,8 +60,8 @@ export const afterId3 = (bytes: Buffer): number => {
 };
 
 /**
- * True if the bytes end inside a frame. A single frame, or a tag after the last one, counts as
- * complete.
+ * True if the bytes end inside a frame. Audio of a single frame, or with a tag after the last
+ * frame, counts as complete.
  */
 export const isTruncatedMpeg = (bytes: Buffer): boolean => {
   const { frames, end, foreign } = mpegFrames(bytes);

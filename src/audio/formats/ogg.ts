@@ -5,7 +5,10 @@ interface OggPages {
   readonly end: number;
   /** True if bytes that are not a page follow the last one. */
   readonly foreign: boolean;
-  /** The granule position of the last page that ends a packet: for Vorbis the number of samples. */
+  /**
+   * The granule position of the last page on which a packet ends: for Vorbis, the number of
+   * samples.
+   */
   readonly granules: number;
 }
 
@@ -13,8 +16,8 @@ interface OggPages {
 const none = 0xffff_ffff_ffff_ffffn;
 
 /**
- * Walks the pages (RFC 3533): 27 bytes, the last of which counts the segments; the lengths of the
- * segments; the segments.
+ * Walks the pages (RFC 3533). A page begins with 27 bytes, the last of which is the number of
+ * segments; the lengths of the segments follow, then the segments.
  */
 const oggPages = (ogg: Buffer): OggPages => {
   let at = 0;
@@ -37,8 +40,8 @@ export const isTruncatedOgg = (bytes: Buffer): boolean => {
 };
 
 /**
- * The codec is in the first page: Vorbis (Vorbis I, section 4.2.2) or Opus (RFC 7845, section 5.1),
- * always 48 kHz.
+ * The first page names the codec: Vorbis (Vorbis I, section 4.2.2), or Opus (RFC 7845, section
+ * 5.1), whose sample rate is always 48 kHz.
  */
 export const measureOgg = (ogg: Buffer): AudioLength | undefined => {
   const { granules } = oggPages(ogg);

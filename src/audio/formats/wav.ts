@@ -3,7 +3,7 @@ import type { AudioLength } from "./audio-length.ts";
 
 /**
  * Replaces unknown sizes in the header by the true ones, which players and range requests need.
- * Writes them into these bytes, and returns them.
+ * Changes `bytes`, and returns them.
  */
 export const fixWavSizes = (bytes: Buffer): Buffer => {
   const data = findChunk(bytes, "data");
@@ -16,7 +16,7 @@ export const fixWavSizes = (bytes: Buffer): Buffer => {
   return bytes;
 };
 
-/** The beginning of a WAV with unknown sizes in its header, as a stream has them. */
+/** Returns the beginning of a WAV as streams send it: with unknown sizes in its header. */
 export const withoutWavSizes = (start: Buffer): Buffer => {
   const data = findChunk(start, "data");
   if (data === undefined) return start;
@@ -26,7 +26,7 @@ export const withoutWavSizes = (start: Buffer): Buffer => {
   return cleared;
 };
 
-/** The offset of the first chunk of that name, at its header of 8 bytes. */
+/** Returns the offset of the first chunk of that name, which begins with a header of 8 bytes. */
 const findChunk = (bytes: Buffer, name: "fmt " | "data"): number | undefined => {
   if (!isWav(bytes)) return undefined;
   for (let at = 12; at + 8 <= bytes.length; ) {
@@ -54,7 +54,7 @@ export const measureWav = (bytes: Buffer): AudioLength | undefined => {
   const data = findChunk(bytes, "data");
   if (format === undefined || data === undefined) return undefined;
   const sampleRate = bytes.readUInt32LE(format + 12);
-  const bytesPerSample = bytes.readUInt16LE(format + 20); // of all channels
+  const bytesPerSample = bytes.readUInt16LE(format + 20); // a sample of each channel
   const declared = bytes.readUInt32LE(data + 4);
   const present = bytes.length - data - 8;
   const size = isUnknownSize(declared) ? present : Math.min(declared, present);

@@ -2,7 +2,7 @@ import type { EpochMs } from "../../domain/time.ts";
 import type { AudioReads } from "../pipeline/audio-reads.ts";
 import { legacyFolder } from "../pipeline/legacy-names.ts";
 
-/** Until that time, public audio is found under the names of earlier versions, too. */
+/** Until the time `until`, reads also find public audio under the names of earlier versions. */
 export const withLegacyAddresses = (
   { statAudio, readAudio }: AudioReads,
   until: EpochMs,

@@ -8,11 +8,11 @@ import type { AudioStore } from "../store/audio-store.ts";
 
 export interface LegacyRemovalOptions {
   readonly store: Pick<AudioStore, "list" | "remove">;
-  /** Is absent without a CDN. */
+  /** Undefined without a CDN. */
   readonly purge: PurgeCdn | undefined;
-  /** Removes it from the memory of this process. */
+  /** Removes audio from the memory of this process. */
   readonly forget: (hash: string) => void;
-  /** Until then its addresses stay. */
+  /** Until this time the addresses of such audio stay valid: nothing is removed. */
   readonly until: EpochMs;
   readonly log: Log;
   readonly clock: () => EpochMs;
@@ -24,10 +24,10 @@ const removalsAtOnce = 8;
 
 /**
  * Deletes the public audio and marks that earlier versions stored under names that anybody can
- * compute: from the CDN, then from the store. No instance of this version serves them, so that a
- * cache cannot get them again. What is not purged stays in the store for the next run, which finds
- * it by its listing: a run can be interrupted and repeated, by any number of instances. Resolves
- * with the number of removals.
+ * compute: first from the CDN, then from the store. No instance of this version serves them any
+ * more, so a cache cannot get them again. Whatever could not be purged stays in the store, where
+ * the next run lists it again. A run can be interrupted and repeated, by any number of instances.
+ * Resolves with the number of removed hashes.
  * @throws {AudioStoreUnavailable} {CdnUnavailable}; the signal's reason
  */
 export const removeLegacyAudio = async (
@@ -59,8 +59,9 @@ const dayMs = 24 * 60 * 60_000;
 const retryMs = 60 * 60_000;
 
 /**
- * Deletes it now, or when its time is over, and once a day until nothing was left a day after the
- * start: by then no instance of an earlier version stores more.
+ * Deletes such audio now, or when its time is over, and then once a day. The last run is the first
+ * one that finds nothing a day or more after the start: by then no instance of an earlier version
+ * stores more.
  */
 export const scheduleLegacyRemoval = ({
   time,

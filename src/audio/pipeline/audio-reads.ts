@@ -9,31 +9,36 @@ import type { StoreReader } from "./store-reader.ts";
 
 export interface ReadOptions {
   readonly signal: AbortSignal;
-  /** Awaited before each part is read, with the bytes that it may take. */
+  /** Awaited before each part is read. `bytes`: the most that the part may have. */
   readonly beforePart?: (bytes: number) => Promise<void>;
 }
 
-/** Reads of objects by anyone who has their names: never a whole object at once. */
+/**
+ * Reads objects for anyone who has their names: in parts, so that no request holds a large object.
+ */
 export interface AudioReads {
   /**
-   * The facts about the object, in memory or in the store.
+   * Resolves with the facts about the object, in memory or in the store.
    * @throws {Unavailable} the store cannot be read
    */
   statAudio(name: AudioName, signal: AbortSignal): Promise<AudioInfo | undefined>;
   /**
-   * The bytes of the range, in parts; nothing if there is no object. The last part of a whole
-   * object is read only if all bytes are those that were stored. The bytes of a smaller range
-   * cannot be verified.
-   * @throws {Unavailable} the store cannot be read, or the object is damaged or was removed after
-   * the first part
+   * Yields the bytes of the range, in parts; nothing if there is no object. The last part of a
+   * whole object is yielded only if all bytes are those that were stored. The bytes of a smaller
+   * range cannot be verified.
+   * @throws {Unavailable} the store cannot be read; or, after the first part, the object was
+   * removed or is found to be damaged
    */
   readAudio(name: AudioName, range: ByteRange, options: ReadOptions): AsyncGenerator<AudioPart, void>;
 }
 
 interface AudioReadsOptions {
-  /** The object, if it is in memory. */
+  /** Returns the object if it is in memory. */
   readonly cached: (name: AudioName) => AudioContent | undefined;
-  /** Resolves when the bytes of the object are those that the store keeps. */
+  /**
+   * Resolves when the object in memory has the bytes that the store keeps, or after a limit of
+   * time.
+   */
   readonly untilWritten: (name: AudioName, signal: AbortSignal) => Promise<void>;
   readonly reader: StoreReader;
   readonly cache: Pick<MemoryCache, "reportUse">;

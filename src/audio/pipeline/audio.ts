@@ -7,13 +7,13 @@ import type { AudioContent, AudioName } from "../store/audio-store.ts";
 /** One way to serve a request: a recipe and its object. */
 export interface Rendition {
   readonly recipe: Recipe;
-  /** `hashRecipe(namingKey, recipe)`. */
+  /** The result of `hashRecipe(namingKey, recipe)`. */
   readonly hash: string;
-  /** `name(recipe, hash)`. */
+  /** The result of `audioName(recipe, hash)`. */
   readonly name: AudioName;
   /**
-   * True if the engine gets SSML. It follows from the text and its replacements, so that the recipe
-   * does not contain it.
+   * True if the engine gets SSML. The recipe does not state this, because it follows from the text
+   * and its replacements.
    */
   readonly ssml: boolean;
   /**
@@ -21,7 +21,9 @@ export interface Rendition {
    * replacements or without markup.
    */
   readonly document?: string;
-  /** The characters that are read instead of those of the recipe's text, if that is Markdown. */
+  /**
+   * The characters that are read instead of those of the recipe's text, if the text is Markdown.
+   */
   readonly reading?: readonly Replacement[];
   /** The replacements in `document` by the website's lexicons. */
   readonly replacements?: readonly Replacement[];
@@ -29,9 +31,9 @@ export interface Rendition {
   readonly hasMarks?: boolean;
   /** True if the recipe gives the same samples on every machine. */
   readonly isReproducible?: boolean;
-  /** The voice in the ledger. */
+  /** The voice that the ledger records. */
   readonly voice: string;
-  /** Listed in `failed` if this rendition fails. */
+  /** The name of this rendition in `failed`, if it fails. */
   readonly systemVoice: string;
 }
 
@@ -41,7 +43,7 @@ export interface Audio extends AudioContent {
   readonly name: AudioName;
   readonly format: AudioFormat;
   readonly source: AudioSource;
-  /** The rendition that it is. */
+  /** The rendition that gave this audio. */
   readonly rendition: Rendition;
   /** System voices of the renditions that failed before this one. */
   readonly failed: readonly string[];

@@ -2,7 +2,7 @@ import { EngineFailed, Unpronounceable } from "../../domain/errors.ts";
 import type { AudioSource } from "../../domain/ledger/journal/serving.ts";
 import type { Rendition } from "./audio.ts";
 
-/** What a rendition has yielded. */
+/** The result of the rendition that succeeded. */
 export interface RenditionResult<T> {
   readonly rendition: Rendition;
   readonly got: T;
@@ -34,7 +34,7 @@ export class Fallbacks {
       } catch (error) {
         if (!(error instanceof EngineFailed || error instanceof Unpronounceable)) throw error;
         failed.push(rendition.systemVoice);
-        // Of several voices that cannot pronounce the text, the last one says what no voice can.
+        // If several voices cannot pronounce the text, the last failure names what no voice can.
         if (!failure || (failure instanceof Unpronounceable && error instanceof Unpronounceable))
           failure = error;
       }

@@ -20,7 +20,7 @@ export interface InFlightSynthesesOptions extends Pick<StoreRecheck, "renderer" 
   readonly limits: Pick<PipelineLimits, "inFlight" | "inFlightPerKey" | "readAheadBytes" | "failureMs">;
   readonly log: Log;
   readonly scheduler: Scheduler;
-  /** Called before the synthesis is removed, so that no second one starts. */
+  /** Called before the synthesis is removed from those in flight, so that no second one starts. */
   readonly onFinished: (
     name: AudioName,
     audio: AudioContent,
@@ -42,16 +42,19 @@ interface InFlightSynthesis {
   readonly job: EngineJob;
 }
 
-/** How a synthesis is wanted. */
+/** What the caller of a synthesis needs. */
 export interface Wanted {
-  /** The first bytes are needed early. */
+  /** True if the first bytes are needed early. */
   readonly progressive: boolean;
   /** The API key in whose queue it waits. */
   readonly apiKey?: string | undefined;
   readonly onEngineJob?: OnEngineJob | undefined;
 }
 
-/** Called with the job of each synthesis that a request starts (`miss`) or joins, in turn. */
+/**
+ * Called with the job of each synthesis that a request starts (`miss`) or joins (`coalesced`), one
+ * after the other.
+ */
 export type OnEngineJob = (job: EngineJob, source: "miss" | "coalesced") => void;
 
 /** At most one synthesis runs per object; concurrent callers share it. */
@@ -79,8 +82,8 @@ export class InFlightSyntheses {
   }
 
   /**
-   * The running synthesis of that object, if any. It now waits in the queue of this API key as
-   * well.
+   * Returns the running synthesis of that object, if there is one. While it waits for a slot, it
+   * now waits in the queue of this API key as well.
    */
   join(
     name: AudioName,
@@ -133,7 +136,10 @@ export class InFlightSyntheses {
     return stream;
   }
 
-  /** `onBegin`: called when an engine begins to work. @throws as `begin` */
+  /**
+   * Implements `Pipeline.phonemes`.
+   * @throws as `begin`
+   */
   async phonemes(
     rendition: Rendition,
     { apiKey, onBegin }: { readonly apiKey: string; readonly onBegin: () => void },
@@ -171,7 +177,10 @@ export class InFlightSyntheses {
 const waiterOf = ({ recipe, document = recipe.text }: Rendition, apiKey: string | undefined): Waiter =>
   createWaiter(apiKey, speakingSeconds(document) / recipe.prosody.rate);
 
-/** A BYOK provider has its own circuit breaker, and new credentials must work at once. */
+/**
+ * Failures of a website's own provider are not remembered: the provider has its own circuit
+ * breaker, and new credentials must work at once.
+ */
 const isRemembered = ({ recipe }: Rendition, failure: unknown): failure is EngineFailed | Invalid =>
   !isByok(recipe.engine) && (failure instanceof EngineFailed || failure instanceof Invalid);
 
@@ -183,7 +192,7 @@ const mayRestart = (log: Log, { recipe: { engine, voice } }: Rendition, error: u
 
 const maxRemembered = 1000;
 
-/** Recent failures, so that not every request repeats a failing synthesis. */
+/** Remembers recent failures, so that not every request repeats a failing synthesis. */
 const createRecentFailures = (time: Time, rememberMs: number) => {
   const failures = new LRUCache<AudioName, { failure: EngineFailed | Invalid; expiresAt: number }>({
     max: maxRemembered,
@@ -192,7 +201,7 @@ const createRecentFailures = (time: Time, rememberMs: number) => {
   return {
     add: (name: AudioName, failure: EngineFailed | Invalid): void =>
       void failures.set(name, { failure, expiresAt: time.now() + rememberMs }),
-    /** The failure, if it is recent, with the seconds until the next attempt. */
+    /** Returns the failure if it is recent, with the seconds until the next attempt. */
     of: (name: AudioName): EngineFailed | Invalid | undefined => {
       const found = failures.get(name);
       if (!found) return undefined;

@@ -7,9 +7,9 @@ import { isSsml } from "../../domain/text/ssml.ts";
 /*
  * Version 0.1 named audio by the SHA-256 of its recipe. Public audio under such names is deleted
  * (src/audio/legacy/). Audio of websites' own providers was paid for: it is found by its former
- * name, and moved at its first use after the upgrade. Texts that begin with `<speak` were SSML, and
- * all others plain: it has no audio of a text that is read in another way. This file can be removed
- * when no store holds such audio.
+ * name, and moved at its first use after the upgrade. Version 0.1 read texts that begin with
+ * `<speak` as SSML and all others as plain text, so a text that is read in another way has no
+ * former name. This file can be removed when no store holds such audio.
  */
 
 /** The folder of public audio under names that anybody can compute. */

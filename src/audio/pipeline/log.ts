@@ -2,7 +2,8 @@ import { ServiceError } from "../../domain/errors.ts";
 import { AudioStoreUnavailable } from "../store/audio-store.ts";
 
 /**
- * The log of the audio modules; a pino logger fits. Facts contain no texts, paths or credentials.
+ * The log of the audio modules, such as a pino logger. Facts contain no texts, paths or
+ * credentials.
  */
 export interface Log {
   warn(facts: object, message: string): void;
@@ -12,8 +13,8 @@ export interface Log {
 export const quiet: Log = { warn: () => undefined, info: () => undefined };
 
 /**
- * A message that is safe to log: that of our own errors; of others only the code or name, because
- * their messages may contain paths and hosts.
+ * Returns a message that is safe to log: of the service's own errors the message, of others only
+ * the code or the name, because their messages may contain paths and hosts.
  */
 export const loggableMessage = (error: unknown): string => {
   if (!(error instanceof Error)) return "unknown";

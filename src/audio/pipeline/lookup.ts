@@ -23,7 +23,7 @@ import { inChunks, type SharedStream } from "./shared-stream.ts";
 import type { StoreReader } from "./store-reader.ts";
 import type { StoreWriter } from "./store-writer.ts";
 
-/** Deletions by operators; about 200 bytes each. */
+/** The number of hashes deleted by operators that are remembered: about 200 bytes each. */
 const maxDeleted = 100_000;
 
 interface LookupParts {
@@ -36,7 +36,7 @@ interface LookupParts {
   readonly isUpgraded: () => boolean;
 }
 
-/** Finds audio in memory, the store, or the synthesis that is shared with other callers. */
+/** Finds audio in memory, in the store, or in a synthesis that callers share. */
 export class Lookup {
   readonly #parts: LookupParts;
   readonly #read: ReadAudio;
@@ -51,7 +51,10 @@ export class Lookup {
     return this.#parts.cache.get(name) ?? this.#parts.writer.pending(name);
   }
 
-  /** Audio without the marks that belong to it counts as absent: it is made again, with them. */
+  /**
+   * Audio without the marks that belong to it counts as absent: the audio is made again, with its
+   * marks.
+   */
   async fromStore(
     { recipe, name, hasMarks }: Rendition,
     signal: AbortSignal,
@@ -78,7 +81,7 @@ export class Lookup {
     return orUnavailable(this.#read(name, signal));
   }
 
-  /** Reads audio, which is synthesized if there is none. */
+  /** Reads audio, and synthesizes it first if there is none. */
   async obtain<T>(
     rendition: Rendition,
     wanted: Wanted,
@@ -108,14 +111,16 @@ export class Lookup {
     return { source: "miss", audio: synthesesInFlight.begin(rendition, wanted) };
   }
 
-  /** The hash was deleted: what may be under a former name of the audio is not used. */
+  /**
+   * The hash was deleted: if audio is found under its former name, it is removed instead of used.
+   */
   forget(hash: string): void {
     this.#deleted.set(hash, true);
   }
 
   /**
-   * Reads audio that was paid for before names changed. It is moved to its new name, but not while
-   * instances may run that would not find it there.
+   * Reads audio that was paid for before names changed. Moves it to its new name, unless instances
+   * may still run that would not find it there.
    */
   async #former(name: AudioName, recipe: Recipe, signal: AbortSignal): Promise<StoredAudio | undefined> {
     const { store, reader, writer, isUpgraded } = this.#parts;
@@ -130,7 +135,7 @@ export class Lookup {
     return stored;
   }
 
-  /** Concurrent reads of an object share one, of at most `max`. */
+  /** Reads at most `max` objects at once. Concurrent calls for the same object share one read. */
   #sharedReads(max: number): ReadAudio {
     const { cache, reader } = this.#parts;
     const reads = createSingleFlight<StoredAudio | undefined>({ max, full: tooManyInProgress });
@@ -147,7 +152,7 @@ export class Lookup {
   }
 }
 
-/** Reads an object. If a recipe is given, it also looks under the former name. */
+/** Reads an object. If a recipe is given, also looks for the object under its former name. */
 type ReadAudio = (name: AudioName, signal: AbortSignal, recipe?: Recipe) => Promise<StoredAudio | undefined>;
 
 interface Located {
@@ -161,7 +166,7 @@ const complete = (audio: AudioContent): SharedStream => ({
   memory: audio.bytes.buffer,
 });
 
-/** An unavailable store must not prevent a synthesis: it counts as empty. */
+/** An unavailable store counts as empty, so that it does not prevent a synthesis. */
 export const orUndefined = <T>(read: Promise<T | undefined>): Promise<T | undefined> =>
   read.catch((error: unknown) => {
     if (error instanceof AudioStoreUnavailable) return undefined;

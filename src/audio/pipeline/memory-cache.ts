@@ -3,14 +3,16 @@ import { audioNamesOf } from "../../domain/synthesis/recipe.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import type { AudioContent, AudioName } from "../store/audio-store.ts";
 
-/** Memory of an entry in addition to its bytes: name, Buffer, list node. */
+/**
+ * The memory of an entry in addition to its bytes: its name, its Buffer and its node in the list.
+ */
 const entryBytes = 512;
 
 export type MemoryCache = ReturnType<typeof createMemoryCache>;
 
 /** Tells the store which objects are used, so that retention keeps them. */
 export interface UseReports {
-  /** An object is reported once in this time, in milliseconds. */
+  /** The use of an object is reported at most once in this time, in milliseconds. */
   readonly intervalMs: number;
   readonly report: (name: AudioName) => void;
   readonly clock?: () => EpochMs;
@@ -23,8 +25,9 @@ interface Entry {
 
 /**
  * The most recently used objects, in the memory of this process.
- * Limited in bytes (default 64 MiB; 0 disables it). An object larger than `largestShare` of the
- * limit (default an eighth) is not cached, because it would evict many others.
+ * Its size is limited in bytes (default: 64 MiB; 0 disables the cache). An object larger than
+ * `largestShare` of the limit (default: an eighth) is not cached, because it would evict many
+ * others.
  */
 export const createMemoryCache = ({
   maxBytes = 64 * 1024 * 1024,
@@ -43,8 +46,8 @@ export const createMemoryCache = ({
   });
 
   /**
-   * Objects that are not kept here, and whose use was reported a moment ago: the store takes some
-   * time.
+   * Objects that are not cached, and whose use was reported a moment ago: the store takes some time
+   * until it returns the new time of use.
    */
   const reported = new LRUCache<AudioName, true>({ max: 1000, ttl: 60_000 });
   let forgotten = 0;
@@ -56,23 +59,23 @@ export const createMemoryCache = ({
   };
 
   return {
-    /** Shared, not copied: do not modify it. */
+    /** Returns the shared object, not a copy: do not modify it. */
     get: (name: AudioName): AudioContent | undefined => {
       const entry = cache.get(name);
       if (entry) reportIfDue(name, entry);
       return entry?.audio;
     },
     /**
-     * `usedAt`: when the store last heard that the object is used. Default: now, because it is
+     * `usedAt`: the time of use that the store has recorded. Default: now, because the object is
      * being stored.
      */
     set: (name: AudioName, { bytes, length }: AudioContent, usedAt = clock()): void => {
       const audio = { bytes: withOwnMemory(bytes), length };
       const entry = { audio, reportAt: usedAt + (uses?.intervalMs ?? 0) };
       cache.set(name, entry);
-      reportIfDue(name, entry); // a large object is not cached, and never read from here
+      reportIfDue(name, entry); // `get` never reports the use of a large object, which is not cached
     },
-    /** Reports the use of an object that is not kept here. `usedAt`: as in `set`. */
+    /** Reports the use of an object that is not cached. `usedAt`: as in `set`. */
     reportUse: (name: AudioName, usedAt: number): void => {
       if (!uses || clock() < usedAt + uses.intervalMs || reported.has(name)) return;
       reported.set(name, true);
@@ -83,7 +86,10 @@ export const createMemoryCache = ({
       forgotten++;
       for (const name of audioNamesOf(hash)) cache.delete(name);
     },
-    /** Calls of `forget`: an object that was read before one of them may have been deleted. */
+    /**
+     * Returns the number of calls of `forget`: an object whose read began before the last call may
+     * have been deleted.
+     */
     forgotten: (): number => forgotten,
     stats: (): { readonly objects: number; readonly bytes: number } => ({
       objects: cache.size,
@@ -92,7 +98,9 @@ export const createMemoryCache = ({
   };
 };
 
-/** A slice keeps its whole parent in memory, which the limit would not count. */
+/**
+ * Copies a slice, because it would keep its whole parent in memory, which the limit does not count.
+ */
 const withOwnMemory = (bytes: Buffer): Buffer => {
   if (bytes.buffer.byteLength === bytes.length) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);

@@ -4,17 +4,17 @@ const megabyte = 1024 * 1024;
 
 /** Limits of the audio pipeline; times in milliseconds, sizes in bytes. */
 export const pipelineLimits = {
-  /** Until the first bytes of audio exist, fallbacks and queues included. */
+  /** The deadline for the first bytes of audio, fallbacks and queues included. */
   beginMs: 60_000,
   /**
-   * Until all of the audio exists. Clients of OpenAI's and other speech APIs wait for ten
+   * The deadline for complete audio: clients of OpenAI's and other speech APIs wait for ten
    * minutes.
    */
   completeMs: 10 * 60_000,
   audioBytes: 64 * megabyte,
   /**
-   * How far streamed audio is read ahead of its fastest reader. The longest text in mp3 is 3 MB at
-   * the normal rate, so that slow clients do not block its encoder.
+   * How far streamed audio is read ahead of its fastest reader. The audio of the longest text takes
+   * 3 MB as mp3 at the normal rate, so slow clients do not block its encoder.
    */
   readAheadBytes: 4 * megabyte,
   /** Concurrent lookups and syntheses. */
@@ -24,23 +24,28 @@ export const pipelineLimits = {
   /** How long a failed synthesis is not repeated. */
   failureMs: 3000,
   /**
-   * Concurrent reads of objects by URL, which anyone may request: they must not displace syntheses.
-   * Others wait.
+   * Concurrent reads of objects by URL; further reads wait. Anyone may request them, so they must
+   * not displace syntheses.
    */
   audioReads: 16,
-  /** Such a read takes this much at once: 16 seconds of mp3. */
+  /** The size of the parts in which such a read takes an object: 16 seconds of mp3. */
   partBytes: 128 * 1024,
-  /** Deadline of one read from the store. */
+  /** The deadline of one read from the store. */
   readMs: 2000,
   /** The threshold of the circuit breaker around reads. */
   readFailureThreshold: 3,
   readResetMs: 5000,
-  /** Deadline of one write to the store, and how long it is retried. */
+  /** The deadline of one write to the store. */
   writeMs: 30_000,
+  /** How long a write that fails is retried. */
   retryMs: 15 * 60_000,
   writesAtOnce: 4,
-  /** How long a response that must have the stored bytes waits for their write. */
+  /**
+   * How long a response waits for the write of its audio, if it must have the bytes that the store
+   * keeps.
+   */
   keptMs: 1000,
+  /** The limit of the objects that wait to be written: further objects are not stored. */
   pendingBytes: 128 * megabyte,
 };
 

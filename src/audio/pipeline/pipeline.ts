@@ -29,31 +29,31 @@ export interface StreamedAudio {
   readonly failed: readonly string[];
   readonly source: AudioSource;
   /**
-   * The audio from the first byte, at the reader's pace; can be read once. Its header never has a
-   * length, also if that is known, so that all streams of audio have the same bytes. Leaving the
-   * iteration leaves the synthesis, which ends with its last reader.
-   * @throws {EngineFailed} {Unavailable} midway: the audio is incomplete. Chunks are shared: do not
-   * modify them.
+   * The audio from its first byte, at the reader's pace. It can be read once. Chunks are shared: do
+   * not modify them. Its header never has a length, even if the length is known, so that all
+   * streams of the same audio have the same bytes. A synthesis ends when its last reader has left
+   * the iteration.
+   * @throws {EngineFailed} {Unavailable} midway: the audio is incomplete
    */
   readonly audio: AsyncIterable<Buffer>;
-  /** The memory that the listener holds. */
+  /** The memory that the reader of the audio holds. */
   readonly memory: AudioMemory;
 }
 
 /**
- * Leads from a recipe to its audio: memory, then store, then engine. At most one synthesis runs per
- * object.
+ * Looks for the audio of a recipe in memory, then in the store, and then has it spoken by an
+ * engine. At most one synthesis runs per object.
  */
 export interface Pipeline extends AudioReads {
   /**
    * The audio of the first rendition that succeeds. Each rendition has its own hash and object. A
-   * failed rendition of a free engine is not retried for a few seconds. Work waits in the queue of
-   * `apiKey`; without one, in its own queue.
+   * failed rendition of a free engine is not retried for a few seconds. The synthesis waits in the
+   * queue of `apiKey`; without a key, in a queue of its own.
    * @throws {EngineFailed} all renditions failed: the failure of the first
    * @throws {Invalid} the text contains nothing that can be spoken, or that the first voice can
    * pronounce
-   * @throws {Unavailable} the pipeline is overloaded, or the audio has not begun, or is not
-   * complete, in time
+   * @throws {Unavailable} the pipeline is overloaded, or the audio did not begin in time, or was
+   * not complete in time
    */
   obtain(
     renditions: readonly Rendition[],
@@ -62,14 +62,15 @@ export interface Pipeline extends AudioReads {
     onEngineJob?: OnEngineJob,
   ): Promise<Audio>;
   /**
-   * The same audio, with the bytes that the store keeps: another instance may have stored others
-   * before, if the engine is not deterministic. Then it waits for the write, within a limit.
-   * Without a response from the store, the audio is unchanged.
+   * Resolves with the same audio, but with the bytes that the store keeps. If the engine is not
+   * deterministic, another instance may have stored other bytes before. In this case it waits until
+   * the audio is written, for a limited time. Without a response from the store, the audio is
+   * unchanged.
    */
   asKept(audio: Audio, signal: AbortSignal): Promise<Audio>;
   /**
-   * Like `obtain`, but resolves with the first bytes of a rendition. Later failures are the
-   * stream's, and no other rendition is tried. Concurrent callers share the synthesis.
+   * Like `obtain`, but resolves with the first bytes of a rendition. A later failure ends the
+   * stream: no other rendition is tried. Concurrent callers share the synthesis.
    * @throws as `obtain`
    */
   stream(
@@ -85,13 +86,15 @@ export interface Pipeline extends AudioReads {
   /** The facts about the audio that `fromCache` returns. Its bytes are not read. */
   statRendition(rendition: Rendition, signal: AbortSignal): Promise<KnownAudio | undefined>;
   /**
-   * The whole object from memory or store; audio that is being written, as it is kept (`asKept`).
+   * Resolves with the object from memory or from the store. If it is being written, it waits like
+   * `asKept`.
    * @throws {Unavailable} the store cannot be read
    */
   getAudio(name: AudioName, signal: AbortSignal): Promise<AudioContent | undefined>;
   /**
-   * Returns when the phonemes of audio are spoken; none if its voice does not report them. They are
-   * not kept: the voice speaks again. `onBegin`: called when its engine begins to work.
+   * Resolves with the times of the phonemes in the audio; with none if its voice does not report
+   * them. The times are not stored, so the voice speaks the text again. `onBegin`: called when its
+   * engine begins to work.
    * @throws as `obtain`
    */
   phonemes(
@@ -100,13 +103,13 @@ export interface Pipeline extends AudioReads {
     signal: AbortSignal,
   ): Promise<readonly SpokenPhoneme[]>;
   /**
-   * The hash was deleted: removes everything under it from memory, and what is still being written
-   * from the store.
+   * Called when a hash was deleted. Removes everything under the hash from memory, and from the
+   * store what is still being written.
    */
   forget(hash: string): void;
-  /** True while it is synthesized or waits to be written. */
+  /** True while the object is synthesized or waits to be written. */
   isInUse(name: AudioName): boolean;
-  /** Shutdown: see StoreWriter.drain. */
+  /** Called at shutdown: see `StoreWriter.drain`. */
   drain(timeoutMs: number): Promise<number>;
   stats(): PipelineStats;
 }
@@ -127,9 +130,9 @@ export interface PipelineOptions extends Pick<RendererOptions, "engines" | "enco
   readonly cache: MemoryCache;
   readonly time?: Time;
   readonly log?: Log;
-  /** Bounds the syntheses. Default: its own. */
+  /** Limits the concurrent syntheses. Default: a scheduler of its own. */
   readonly scheduler?: Scheduler;
-  /** 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random?: () => number;
   readonly limits?: Partial<PipelineLimits>;
   /** False while instances may run that know only the former names of audio. Default: true. */
@@ -245,8 +248,8 @@ const keptReads = ({
 };
 
 /**
- * Like `withDeadline`, but audio that has begun outlasts the deadline: the task's signal stays
- * usable.
+ * Like `withDeadline`, but the deadline is cancelled when the task calls `begun` or ends. The
+ * task's signal stays usable: audio that has begun may take longer.
  */
 const withStartDeadline = async <T>(
   { time, ms, onTimeout, signal }: DeadlineOptions & { readonly time: Time; readonly signal: AbortSignal },
@@ -282,8 +285,8 @@ const assemble = (parts: PipelineOptions) => {
     scheduler,
     onFinished: (name, audio, how, { marks, mayDiffer = false }) => {
       if (marks) {
-        // Marks are written first, so that stored audio always has its marks. They belong to the
-        // audio that a client got from memory a moment ago: no reader waits for their write.
+        // Marks are written first, so that stored audio always has its marks. Readers of the marks
+        // do not wait for their write: they belong to the audio that was in memory a moment ago.
         const content = { bytes: marks, length: audio.length };
         cache.set(marksName(name), content);
         writer.put(marksName(name), content);

@@ -30,9 +30,9 @@ type RenderRequest = Pick<Rendition, "recipe" | "ssml" | "document" | "reading" 
 export interface RenderedAudio {
   /** The length of the encoder's input; undefined if the engine encoded the audio itself. */
   readonly declared?: AudioLength | undefined;
-  /** The seconds below which its speech is refused. */
+  /** The shortest duration that is accepted, in seconds. */
   readonly minSeconds?: number | undefined;
-  /** The times at which its words are spoken, as lines. */
+  /** The times at which its words are spoken, in the form in which marks are stored. */
   readonly marks?: Buffer | undefined;
   /** True if another synthesis of the recipe may have other bytes. Default: false. */
   readonly mayDiffer?: boolean;
@@ -47,10 +47,10 @@ export type Renderer = ReturnType<typeof createRenderer>;
 export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: RendererOptions) => ({
   /**
    * Synthesizes a recipe in its format, chunk by chunk.
-   * @throws {EngineFailed} the engine failed, was too slow, returned another format, or (a
-   * provider) more than an object may hold
+   * @throws {EngineFailed} the engine failed, was too slow, or returned another format; or a
+   * provider returned more than an object may hold
    * @throws {Invalid} the text contains nothing that can be spoken, or takes too long
-   * @throws {Unavailable} no slot in time, or no encoder
+   * @throws {Unavailable} no slot was free in time, or there is no encoder
    * @throws {Interrupted} the synthesis may be restarted
    */
   render: async function* (
@@ -74,8 +74,8 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
       ...(waiter && { waiter }),
       ...{ encode: true, onEncoding: use?.started },
       ...(decoder && {
-        // Otherwise decoders of audio without an encoder could block those of audio that has
-        // one.
+        // The decoder starts once its encoder has a slot. Otherwise decoders that wait for their
+        // encoders could block decoders whose encoders have slots.
         decode: async function* (...asked: Parameters<Decode>) {
           await reserveEncoder();
           yield* decoder(...asked, waiter);
@@ -99,8 +99,7 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
       use?.succeeded();
       const { minSeconds } = speech;
       const input = declared();
-      // A server may have other bytes each time, and so may a voice whose audio cannot be made
-      // again.
+      // A provider may return other bytes each time, and so may a voice that is not reproducible.
       const mayDiffer = speech.encoded === undefined || recipe.encoding === undefined;
       return { declared: input, minSeconds, marks: marksIn(recipe.format, speech, input), mayDiffer };
     } catch (error) {
@@ -108,12 +107,12 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
       throw error;
     } finally {
       use?.ignored();
-      void reserving?.then((slot) => slot?.release()).catch(() => undefined); // its caller got the error
+      void reserving?.then((slot) => slot?.release()).catch(() => undefined); // `reserveEncoder` threw the error
     }
   },
   /**
-   * Returns when the phonemes of a recipe are spoken, by a synthesis whose audio is dropped: they
-   * are not stored. None if its voice does not report them.
+   * Resolves with the times of the phonemes of a recipe; with none if its voice does not report
+   * them. They are not stored, so the text is spoken again, and the audio is dropped.
    * @throws as `render`
    */
   phonemes: async (
@@ -135,15 +134,15 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
   finish,
 });
 
-/** A provider may send anything, a local engine speaks the text. */
+/** Blames a provider, which may send anything, or the text, which a local engine has spoken. */
 const tooLarge = ({ code }: Engine, bytes: number): Error =>
   isByok(code) ? new EngineFailed(`The audio is larger than ${bytes} bytes.`) : new SpeechTooLong();
 
 /**
- * The complete audio, with its true sizes in its header, and its measured length. The bytes may be
- * changed. `rendered`: what `render` returned.
- * @throws {EngineFailed} it is empty, truncated, not in this format, not of the declared length, or
- * too short for its text
+ * Returns the complete audio, with the true sizes in its header, and its measured length. May
+ * change the bytes. The third parameter is what `render` returned.
+ * @throws {EngineFailed} the audio is empty, truncated, not in this format, not of the declared
+ * length, or too short for its text
  */
 const finish = (
   format: AudioFormat,
@@ -171,9 +170,10 @@ const marksIn = (
 };
 
 /**
- * Moves what is spoken to its time in audio of that format. Encoders begin with a delay of silence,
- * the least that they add, which players of mp3 and adts play: no header tells them. `inputRate`:
- * of the encoder's input, if the service has encoded it.
+ * Adds the encoder's delay to the times of words or phonemes. An encoder begins with silence: with
+ * the fewest samples that it may add (`padding`). Players of mp3 and adts play this silence,
+ * because no header states its length. `inputRate`: the sample rate of the encoder's input, if the
+ * service has encoded the audio.
  */
 const delayed = <T extends { readonly time: number }>(
   spoken: readonly T[],
@@ -187,7 +187,9 @@ const delayed = <T extends { readonly time: number }>(
 const encoderDelayMs = ({ encoder, sampleRate }: FormatTraits, inputRate: number): number =>
   (1000 * (encoder?.padding[0] ?? 0)) / (sampleRate ?? inputRate);
 
-/** Exactly what the hash covers: the same recipe must lead to the same request to the engine. */
+/**
+ * The request contains exactly what the hash covers: the same recipe must lead to the same request.
+ */
 const speechRequest = ({ recipe, ssml, document, reading, replacements }: RenderRequest): SpeechRequest => ({
   text: document ?? recipe.text.normalize("NFC"),
   ...(document !== undefined && { original: recipe.text }),
@@ -209,7 +211,7 @@ const appliedOnly = ({ prosody, applied }: Recipe): Prosody => {
 
 interface Encoded {
   readonly audio: AsyncIterable<Buffer>;
-  /** Valid after the end of `audio`: the length of the encoder's input. */
+  /** Returns the length of the encoder's input; valid after the end of `audio`. */
   readonly declared: () => AudioLength | undefined;
 }
 

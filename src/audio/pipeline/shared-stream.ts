@@ -8,7 +8,7 @@ import type { AudioContent } from "../store/audio-store.ts";
  */
 export interface SharedStream {
   /**
-   * The complete audio. `onBegun`: called when its first bytes exist.
+   * Resolves with the complete audio. `onBegun`: called when its first bytes exist.
    * @throws the source's failure, or the signal's reason
    */
   readAll(signal: AbortSignal, onBegun?: () => void): Promise<AudioContent>;
@@ -21,7 +21,7 @@ export interface SharedStream {
   readonly memory: AudioMemory;
 }
 
-/** Memory that audio takes; the same object for all who share it. */
+/** The memory that audio takes. All readers of the same audio have the same object. */
 export interface AudioMemory {
   /** Grows while the audio is synthesized. */
   readonly byteLength: number;
@@ -29,11 +29,11 @@ export interface AudioMemory {
 
 /** `Ending`: what the source returns after its last chunk. */
 export interface SharedStreamOptions<Ending = unknown> {
-  /** Starts the synthesis. The signal is aborted when it is over, however it ended. */
+  /** Starts the synthesis. The signal is aborted when the synthesis is over, however it ended. */
   readonly source: (signal: AbortSignal) => AsyncIterable<Buffer, Ending>;
   /**
-   * Checks and completes the audio; its bytes are as many as `bytes`. Readers see the end only
-   * afterwards.
+   * Checks and completes the audio, without changing the number of its bytes. Readers see the end
+   * only afterwards.
    * @throws if the audio is incomplete
    */
   readonly finish: (bytes: Buffer, ending: Ending) => AudioContent;
@@ -52,11 +52,11 @@ export interface SharedStreamOptions<Ending = unknown> {
 }
 
 const over = new Error("The synthesis has ended.");
-const pieceBytes = 64 * 1024;
+const chunkBytes = 64 * 1024;
 
-/** Complete bytes in chunks, so that a slow reader applies backpressure. */
+/** Yields complete audio in chunks, so that a slow reader applies backpressure. */
 export async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+  for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
 }
 
 type Outcome = { readonly audio: AudioContent } | { readonly error: unknown };
@@ -68,7 +68,7 @@ export class SharedSource<Ending> implements SharedStream, AudioMemory {
   #chunks: Buffer[] = [];
   #size = 0;
   #outcome: Outcome | undefined;
-  /** One read at a time, shared by all waiting readers. */
+  /** The read of the source that is in progress, which all waiting readers share. */
   #pulling: Promise<void> | undefined;
   #readers = 0;
   #isDelivered = false;
@@ -204,7 +204,7 @@ export class SharedSource<Ending> implements SharedStream, AudioMemory {
   }
 
   /**
-   * A source that waits for its next read sees no signal: only `return` makes it release its slots.
+   * A source between two reads does not see the signal: only `return` makes it release its slots.
    */
   #stopSource(reason: unknown): void {
     this.#controller.abort(reason);

@@ -22,7 +22,7 @@ interface StoreReaderOptions extends Pick<PipelineLimits, "readMs" | "readFailur
 
 export type StoreReader = ReturnType<typeof createStoreReader>;
 
-/** Reads with a deadline, behind a circuit breaker. */
+/** Reads from the store with a deadline, behind a circuit breaker. */
 export const createStoreReader = (options: StoreReaderOptions) => {
   const { store, time, log, readMs: ms } = options;
   const circuit = createCircuitBreaker({
@@ -67,15 +67,15 @@ export const createStoreReader = (options: StoreReaderOptions) => {
 
   return {
     /**
-     * The object, or undefined if there is none or it is damaged.
+     * Resolves with the object, or with undefined if there is none or it is damaged.
      * @throws {AudioStoreUnavailable} also for a slow store, and while the circuit is open
      */
     read: (name: AudioName, signal: AbortSignal): Promise<StoredAudio | undefined> =>
       guarded(name, signal, (either) => store.get(name, either)),
-    /** Does what `read` does, without the bytes. */
+    /** Like `read`, but without the bytes. */
     stat: (name: AudioName, signal: AbortSignal): Promise<AudioInfo | undefined> =>
       guarded(name, signal, (either) => store.stat(name, either)),
-    /** Does what `read` does, with the bytes of the range, which are not verified. */
+    /** Like `read`, but only with the bytes of the range, which are not verified. */
     readPart: (name: AudioName, range: ByteRange, signal: AbortSignal): Promise<AudioPart | undefined> =>
       guarded(name, signal, (either) => store.read(name, range, either)),
     reportDamage,

@@ -6,23 +6,23 @@ import { inChunks } from "./shared-stream.ts";
 
 export interface StoreRecheck {
   readonly renderer: Renderer;
-  /** The audio, if it is in the store by now; an unavailable store counts as empty. */
+  /** Resolves with the audio if it is in the store by now. An unavailable store counts as empty. */
   readonly recheck: (name: AudioName, signal: AbortSignal) => Promise<AudioContent | undefined>;
   readonly time: Time;
-  /** Called if it is there. */
+  /** Called if the audio is in the store. */
   readonly onFound: () => void;
   /** Called when an engine begins to work. */
   readonly onBegin: () => void;
 }
 
-/** A synthesis that starts this soon after the first lookup needs no second one. */
+/** A synthesis that starts this soon after the first lookup needs no second lookup. */
 const freshMs = 100;
 
 /**
  * Synthesizes, unless another instance stored the audio while this one waited for its slot. There
  * is no lock: two instances that start at the same moment both synthesize it. Their bytes may
- * differ; the store keeps the first, which then replace the others in memory
- * (StoreWriterOptions.onKept).
+ * differ. The store keeps those that were written first, which then replace the others in memory
+ * (`StoreWriterOptions.onKept`).
  */
 export const renderUnlessStored = async function* (
   { renderer, recheck, time, onFound, onBegin }: StoreRecheck,
@@ -47,15 +47,15 @@ export const renderUnlessStored = async function* (
 };
 
 /**
- * Releases the slot unused. It is neither the engine's failure nor its provider's, so it passes
- * through unchanged.
+ * Is thrown before an engine begins, so that the slot is released unused. Engines pass it on
+ * unchanged, because neither they nor their providers have failed.
  */
 export class FoundInStore extends Error {
   override readonly name = "FoundInStore";
   readonly audio: AudioContent;
 
   constructor(audio: AudioContent) {
-    super("The sound is in the store.");
+    super("The audio is in the store.");
     this.audio = audio;
   }
 }

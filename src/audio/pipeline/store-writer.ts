@@ -22,7 +22,7 @@ export interface StoreWriterOptions
   readonly store: AudioStore;
   readonly time: Time;
   readonly log: Log;
-  /** 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
   /** Called while the object is pending, if other bytes were stored under its name before. */
   readonly onKept?: (name: AudioName, kept: AudioContent) => void;
@@ -39,11 +39,11 @@ interface Pending {
   readonly mayDiffer: boolean;
   readonly former: AudioName | undefined;
   written: Promise<void>;
-  /** Its hash was deleted after it was queued. */
+  /** True if its hash was deleted after it was queued. */
   isDeleted: boolean;
 }
 
-/** Writes in the background. */
+/** Writes objects to the store in the background, and retries failed writes. */
 export class StoreWriter {
   readonly #options: StoreWriterOptions;
   readonly #limit: LimitFunction;
@@ -53,7 +53,10 @@ export class StoreWriter {
     /** Since the start: */
     written: 0,
     retried: 0,
-    /** Dropped: too much was pending, the retries ended, or at shutdown. */
+    /**
+     * Objects that were dropped, because too much was pending, the retries ended, or the service
+     * shut down.
+     */
     lost: 0,
   };
   /** Ends the pauses between attempts. */
@@ -94,8 +97,8 @@ export class StoreWriter {
   }
 
   /**
-   * The hash was deleted: what is pending is not written, and what is being written is removed
-   * afterwards.
+   * Called when a hash was deleted. Its pending objects are not written, or, if a write is in
+   * progress, are removed afterwards.
    */
   forget(hash: string): void {
     for (const name of audioNamesOf(hash)) {
@@ -123,8 +126,8 @@ export class StoreWriter {
   }
 
   /**
-   * Shutdown: waits until everything is written, at most `timeoutMs`, then drops the rest and
-   * accepts no more. Resolves with the number of dropped objects.
+   * Called at shutdown. Waits until everything is written, at most for `timeoutMs`. If objects
+   * remain, drops them and accepts no more. Resolves with the number of dropped objects.
    */
   async drain(timeoutMs: number): Promise<number> {
     this.#state = "draining";
@@ -191,7 +194,7 @@ export class StoreWriter {
     return this.#limit(() => withDeadline({ time, ms, onTimeout }, write));
   }
 
-  /** If the store accepts one object, it accepts the others. */
+  /** Since the store has accepted an object, the pauses of the other writes end. */
   #succeeded(): void {
     if (this.#isFailing)
       this.#options.log.info({ pending: this.#pending.size }, "The audio store can be written again.");

@@ -5,14 +5,14 @@ import type { Retention } from "./retention.ts";
 
 const intervalMs = 60 * 60_000;
 /**
- * The minimum part of an interval before the first run: instances that start together do not list
- * the store together.
+ * The first run starts at a random time in the first interval, at the earliest after this part of
+ * it, so that instances that start together do not list the store together.
  */
 const earliest = 0.1;
 
 /**
- * Runs it about once an hour, until the returned function is called. That resolves when no run is
- * in progress.
+ * Removes unused audio about once an hour, until the returned function is called. The function
+ * resolves when no run is in progress.
  */
 export const scheduleRetention = ({
   retention,
@@ -22,7 +22,7 @@ export const scheduleRetention = ({
 }: {
   readonly retention: Pick<Retention, "runOnce">;
   readonly time: Time;
-  /** 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
   readonly log: Log;
 }): (() => Promise<void>) =>

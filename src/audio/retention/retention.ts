@@ -2,7 +2,7 @@ import type { EpochMs } from "../../domain/time.ts";
 import type { Log } from "../pipeline/log.ts";
 import type { AudioFiles, AudioStore } from "../store/audio-store.ts";
 
-/** The audio that the store keeps: `AUDIO_RETENTION`. */
+/** The rule for which audio the store keeps: the setting `AUDIO_RETENTION`. */
 export interface RetentionPolicy {
   /** Audio that was not used for this long is removed. */
   readonly maxAgeMs?: number;
@@ -27,14 +27,17 @@ const dayMs = 24 * hourMs;
 const recentMs = hourMs;
 const removalsAtOnce = 8;
 
-/** How long an instance may take to report a use: short against the age, and at most a day. */
+/**
+ * Returns how long an instance may wait until it reports a use: a quarter of the maximum age, and
+ * at most a day.
+ */
 export const useIntervalMs = ({ maxAgeMs = Number.POSITIVE_INFINITY }: RetentionPolicy): number =>
   Math.min(dayMs, maxAgeMs / 4);
 
 /**
- * Removes the audio that the policy does not keep. It reads the listing once or twice and keeps a
- * sum per hour, not the names. Several instances may do so at the same time: they choose the same
- * audio.
+ * Removes the audio that the policy does not keep. It reads the listing once or twice, and keeps
+ * only a sum per hour in memory. Several instances may do this at the same time: they choose the
+ * same audio.
  */
 export const createRetention = ({
   store,
@@ -45,7 +48,7 @@ export const createRetention = ({
   requireMeasuredClock,
 }: RetentionOptions) => {
   const { maxAgeMs = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY } = policy;
-  /** They are counted since the start. */
+  /** The removals since the start. */
   const removed = { removedObjects: 0, removedBytes: 0 };
 
   const remove = async ({ hash, names, bytes, usedAt }: AudioFiles): Promise<void> => {
@@ -97,7 +100,7 @@ export const createRetention = ({
 export type Retention = ReturnType<typeof createRetention>;
 export type RetentionStats = ReturnType<Retention["stats"]>;
 
-/** The bytes of all audio by the hour of their last use. */
+/** Sums up the bytes of audio by the hour of its last use. */
 const createHours = () => {
   const byHour = new Map<number, number>();
   const hourOf = ({ usedAt }: AudioFiles): number => Math.floor(usedAt / hourMs);
@@ -108,8 +111,9 @@ const createHours = () => {
       byHour.set(hour, (byHour.get(hour) ?? 0) + files.bytes);
     },
     /**
-     * Decides, in the order of a listing, which audio fits into this many bytes: those of the
-     * latest hours, and of one more hour the first. Undefined if all fit.
+     * Returns a function that decides, in the order of a listing, which audio fits into `maxBytes`:
+     * all audio of the latest hours, and of one more hour the audio that is listed first. Returns
+     * undefined if all audio fits.
      */
     within: (maxBytes: number): ((files: AudioFiles) => boolean) | undefined => {
       let room = maxBytes;

@@ -2,15 +2,15 @@ import { type AudioFolder, audioFolders, isAudioName } from "../../domain/synthe
 import type { EpochMs } from "../../domain/time.ts";
 import type { AudioLength } from "../formats/audio-length.ts";
 
-/** See `name` in src/domain/synthesis/recipe.ts. */
+/** The name of an object: see `audioName` and `marksName` in `src/domain/synthesis/`. */
 export type AudioName = string;
 
 /** Complete audio. */
 export interface AudioContent {
   readonly bytes: Buffer;
   /**
-   * The length as measured when it was made. The store keeps it, so that no reader has to parse the
-   * audio.
+   * The length that was measured when the audio was made. The store keeps it, so that no reader has
+   * to parse the audio.
    */
   readonly length: AudioLength;
 }
@@ -53,25 +53,26 @@ export interface AudioFiles {
 }
 
 /**
- * Immutable objects under content-addressed names. All methods that take one throw a TypeError for
- * any other name.
+ * Immutable objects under content-addressed names. All methods that take a name throw a TypeError
+ * for any other string.
  */
 export interface AudioStore {
   /**
-   * The object as it was put, or undefined if there is none.
+   * Resolves with the object as it was put, or with undefined if there is none.
    * @throws {AudioStoreUnavailable} {DamagedAudio}; the signal's reason
    */
   get(name: AudioName, signal?: AbortSignal): Promise<StoredAudio | undefined>;
   /**
-   * The facts about the object, or undefined if there is none. Its bytes are not read and not
-   * verified, but their number is.
+   * Resolves with the facts about the object, or with undefined if there is none. Verifies the
+   * number of its bytes, but does not read them.
    * @throws {AudioStoreUnavailable} {DamagedAudio}; the signal's reason
    */
   stat(name: AudioName, signal?: AbortSignal): Promise<AudioInfo | undefined>;
   /**
-   * The bytes of the range, or as many as the object has from its start on. They are not verified,
-   * because the checksum is of all bytes: a reader of all parts compares it. Nothing stays open
-   * between two parts, so that slow clients hold no file and no connection.
+   * Resolves with the bytes of the range, or with fewer if the object ends before its end. They are
+   * not verified, because the checksum covers all bytes of the object: a reader of all parts
+   * compares it. Nothing stays open between two parts, so that slow clients hold no file and no
+   * connection.
    * @throws as `stat`; {DamagedAudio} also if the object ends before the range
    */
   read(name: AudioName, range: ByteRange, signal?: AbortSignal): Promise<AudioPart | undefined>;
@@ -87,29 +88,36 @@ export interface AudioStore {
    */
   touch(name: AudioName): Promise<void>;
   /**
-   * All audio, or that of one folder, in the order of their names, with a bounded amount of memory.
-   * What is put or removed meanwhile may be listed or not.
+   * Lists all audio, or the audio of one folder, in the order of the names, with a bounded amount
+   * of memory. Objects that are put or removed meanwhile may be listed or not.
    * @throws {AudioStoreUnavailable}; the signal's reason
    */
   list(signal: AbortSignal, folder?: AudioFolder): AsyncIterable<AudioFiles>;
   /**
-   * Removes everything under the hash; with `unusedSince`, only what was not put or touched later.
-   * Calls of `get` in progress are not disturbed. Resolves with the names of the removed objects.
+   * Removes everything under the hash; with `unusedSince`, only what was not put or touched after
+   * this time. Calls of `get` in progress are not disturbed. Resolves with the names of the removed
+   * objects.
    * @throws {AudioStoreUnavailable}
    */
   remove(hash: string, condition?: { readonly unusedSince: number }): Promise<readonly string[]>;
-  /** Resolves if the store can be written. @throws {AudioStoreUnavailable} */
+  /**
+   * Resolves if the store can be written.
+   * @throws {AudioStoreUnavailable}
+   */
   ping(): Promise<void>;
   /** Waits for the puts in progress. */
   close(): Promise<void>;
 }
 
-/** @throws {TypeError} without the name in its message, which may come from a request */
+/**
+ * The message of the error does not contain the name, which may come from a request.
+ * @throws {TypeError}
+ */
 export const checkAudioName = (name: string): void => {
   if (!isAudioName(name)) throw new TypeError("Not the name of an audio object.");
 };
 
-/** @throws {TypeError} for a name as above, or an empty object */
+/** @throws {TypeError} the name is not one of an object, or the object is empty */
 export const checkAudio = (name: string, { bytes }: AudioContent): void => {
   checkAudioName(name);
   if (bytes.length === 0) throw new TypeError("An audio object is never empty.");
@@ -124,7 +132,10 @@ export class DamagedAudio extends Error {
   }
 }
 
-/** The existing object. A damaged one is replaced: undefined. @throws other errors of the read */
+/**
+ * Resolves with the existing object. If it is damaged, replaces it and resolves with undefined.
+ * @throws other errors of the read
+ */
 export const keepUnlessDamaged = async <T>(
   read: Promise<T>,
   replace: () => Promise<void>,
@@ -138,7 +149,7 @@ export const keepUnlessDamaged = async <T>(
   return undefined;
 };
 
-/** The hash in the name of an object, or of what belongs to one; undefined for any other name. */
+/** Returns the hash in the name of audio or of its marks; undefined for any other name. */
 export const hashInName = (name: string): string | undefined => hashPattern.exec(name)?.[1];
 
 const hashPattern = new RegExp(`^(?:${audioFolders.join("|")})/([0-9a-f]{64})\\.[a-z0-9.]+$`);
@@ -148,7 +159,7 @@ export const checkHash = (hash: string): void => {
   if (!/^[0-9a-f]{64}$/.test(hash)) throw new TypeError("Not the hash of an audio object.");
 };
 
-/** Joins objects, in the order of their names, by their hash. */
+/** Groups objects by their hash. They must come in the order of their names. */
 export async function* groupByHash(
   files: AsyncIterable<{ readonly name: string; readonly bytes: number; readonly usedAt: number }>,
 ): AsyncGenerator<AudioFiles, void> {
@@ -167,7 +178,7 @@ export async function* groupByHash(
   if (group) yield group;
 }
 
-/** The store cannot be reached, or refuses. Whether the object exists is unknown. */
+/** The store cannot be reached, or refuses the request. Whether the object exists is unknown. */
 export class AudioStoreUnavailable extends Error {
   override readonly name = "AudioStoreUnavailable";
 }

@@ -10,7 +10,7 @@ export class PendingWrites {
     return write;
   }
 
-  /** Resolves when those that were added before have ended, in any way. */
+  /** Resolves when the writes that were added before have ended, successfully or not. */
   async settled(): Promise<void> {
     await Promise.all(this.#writes);
   }

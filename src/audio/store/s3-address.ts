@@ -11,14 +11,14 @@ export interface S3Address {
   readonly region: string;
 }
 
-/** Its message repeats nothing of the address. */
+/** Its message contains nothing of the address. */
 export class BadS3Address extends Error {
   override readonly name = "BadS3Address";
 }
 
 /**
- * `s3://ACCESS:SECRET@HOST[:PORT]/BUCKET[?tls=true&region=us-east-1]`; what is no letter or digit
- * in the two secrets is percent-encoded.
+ * Parses `s3://ACCESS:SECRET@HOST[:PORT]/BUCKET[?tls=true&region=us-east-1]`. In the access key and
+ * the secret, all characters except letters and digits are percent-encoded.
  * @throws {BadS3Address}
  */
 export const parseS3Address = (address: string): S3Address => {

@@ -2,11 +2,12 @@ import { crc32 } from "node:zlib";
 import { type AudioContent, type AudioInfo, DamagedAudio } from "../audio-store.ts";
 
 /*
- * A file holds the bytes of an object and, after them, what the store knows about it. So both are
- * written in one step, and a truncated or changed file is recognised by every reader:
+ * A file holds the bytes of an object and, after them, a footer with the facts about it. Both are
+ * written in one step, and every reader recognises a truncated or changed file. The footer
+ * contains:
  *
- *   magic (8 bytes), size of the object (6), number of samples (6), sample rate (4), reserved (4),
- *   CRC-32 of all before (4)
+ * magic (8 bytes), size of the object (6), number of samples (6), sample rate (4), reserved (4),
+ * CRC-32 of everything before it (4)
  */
 const magic = Buffer.from("voxaudio", "latin1");
 export const footerBytes = 32;
@@ -22,13 +23,19 @@ export const footerOf = ({ bytes, length: { samples, sampleRate } }: AudioConten
   return footer;
 };
 
-/** The number of bytes of the object in a file of this size. @throws {DamagedAudio} */
+/**
+ * Returns the number of bytes of the object in a file of this size.
+ * @throws {DamagedAudio}
+ */
 export const audioSize = (fileSize: number): number => {
   if (fileSize <= footerBytes) throw new DamagedAudio();
   return fileSize - footerBytes;
 };
 
-/** Reads the footer of an object of this size. @throws {DamagedAudio} */
+/**
+ * Reads the footer of an object of this size.
+ * @throws {DamagedAudio}
+ */
 export const parseFooter = (footer: Buffer, size: number): Omit<AudioInfo, "usedAt"> => {
   const isFooter =
     footer.length === footerBytes && footer.subarray(0, 8).equals(magic) && footer.readUIntLE(8, 6) === size;
@@ -40,7 +47,10 @@ export const parseFooter = (footer: Buffer, size: number): Omit<AudioInfo, "used
   };
 };
 
-/** The object in a file. @throws {DamagedAudio} */
+/**
+ * Returns the object in a file.
+ * @throws {DamagedAudio}
+ */
 export const parseAudioFile = (file: Buffer): AudioContent => {
   const size = audioSize(file.length);
   const { length, hasChecksum } = parseFooter(file.subarray(size), size);

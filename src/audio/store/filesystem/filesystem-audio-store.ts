@@ -32,11 +32,12 @@ import { openTemporaryFiles } from "./temporary-files.ts";
 const writesAtOnce = 2;
 
 /**
- * Stores objects as files, `{path}/public/ab/cd/{hash}.{ext}`: directories 0700, files 0600, any
- * number of processes. A file's modification time is when the object was last used.
+ * Stores objects as files, `{path}/public/ab/cd/{hash}.{ext}`. Directories have the mode 0700,
+ * files 0600. Any number of processes may share them. The modification time of a file is the time
+ * at which its object was last used.
  * The file system must support hard links: a link names a written and synced file in one step and
  * never replaces another, so that a partial object never has a name. Part of the disk stays free
- * for other files, such as the event log: below that, objects are refused.
+ * for other files, such as the event log: objects that would take it are refused.
  * @throws {AudioStoreUnavailable} the directory cannot be created or written
  */
 export const openFilesystemAudioStore = async ({ path }: { path: string }): Promise<AudioStore> => {
@@ -115,13 +116,13 @@ const closeFile = promisify(close);
 interface OpenFile {
   readonly fileSize: number;
   readonly usedAt: number;
-  /** Fewer bytes at the end of the file. */
+  /** Reads the bytes of the range; fewer if the file ends before. */
   readonly bytesOf: (range: ByteRange) => Promise<Buffer>;
 }
 
 /**
- * Returns undefined if there is no such file. It uses no object of `node:fs/promises`, which takes
- * twice the time.
+ * Returns undefined if there is no such file. It does not use a `FileHandle` of `node:fs/promises`,
+ * which takes twice the time.
  */
 const readingFile = async <T>(
   file: string,
@@ -215,7 +216,7 @@ const removeFiles = async (
       if ((await orIfMissing(unlink(join(shard, file)), "missing")) !== "missing")
         removed.push(`${prefix}/${file}`);
     }
-    // A folder that is emptied takes no time to list.
+    // Empty folders would delay each listing.
     if (files.length > 0) await rmdir(shard).catch(() => undefined);
   }
   return removed;
@@ -241,8 +242,8 @@ const throwTranslated =
   };
 
 /**
- * `ENOSPC`, `EACCES`, …; undefined if the error is not of the system. Of two, the first: closing
- * the file may fail as well.
+ * Returns `ENOSPC`, `EACCES`, …; undefined if the error is no system error. Of two errors, the
+ * first one counts: closing the file may fail as well.
  */
 const codeOf = (error: unknown): string | undefined => {
   if (error instanceof SuppressedError) return codeOf(error.suppressed);

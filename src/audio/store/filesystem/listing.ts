@@ -6,7 +6,7 @@ import type { EpochMs } from "../../../domain/time.ts";
 interface ListedFile {
   readonly name: string;
   readonly bytes: number;
-  /** Modification time. */
+  /** The modification time of the file. */
   readonly usedAt: EpochMs;
 }
 
@@ -15,8 +15,8 @@ const shardName = /^[0-9a-f]{2}$/;
 const statsAtOnce = 2;
 
 /**
- * All files of the folders' shards, in the order of their names; in memory is one directory at a
- * time.
+ * Lists all files in the shards of the folders, in the order of their names. Keeps one directory at
+ * a time in memory.
  */
 export async function* listFiles(
   root: string,
@@ -47,7 +47,7 @@ async function* filesIn(
   }
 }
 
-/** Returns undefined if it was removed meanwhile. */
+/** Returns undefined if the file was removed meanwhile. */
 const listFile = async (directory: string, prefix: string, file: string): Promise<ListedFile | undefined> => {
   const found = await orIfMissing(stat(join(directory, file)), undefined);
   return found?.isFile()

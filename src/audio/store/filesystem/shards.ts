@@ -3,7 +3,10 @@ import { dirname, join, sep } from "node:path";
 import { audioFolders } from "../../../domain/synthesis/recipe.ts";
 import type { AudioName } from "../audio-store.ts";
 
-/** Two levels of directories by the first digits of the hash: `public/ab/cd/abcd….mp3`. */
+/**
+ * Returns the path of an object. The first digits of the hash name two levels of directories:
+ * `public/ab/cd/abcd….mp3`.
+ */
 export const shardedPath = (root: string, name: AudioName): string => {
   const [prefix = "", file = ""] = name.split("/");
   return join(root, prefix, file.slice(0, 2), file.slice(2, 4), file);
@@ -18,18 +21,18 @@ export const shardDirectories = (
 
 export type Shards = ReturnType<typeof createShards>;
 
-/** `public/ab/cd`: the directories below the root that lead to an object, which are three. */
+/** The number of directories between the root and an object, as in `public/ab/cd`. */
 const depth = 3;
 
 /**
- * Creates directories when they are first needed: both folders together would be 131,072, half a
- * gigabyte of ext4 blocks and seconds of the first start.
+ * Creates directories when they are first needed. `public` and `private` can have 131,072 of them,
+ * which would take half a gigabyte of ext4 blocks and seconds of the first start.
  */
 export const createShards = () => {
-  /** By their paths below the root. The map has at most 131,586 of them. */
+  /** The directories that exist, by their paths below the root: at most 131,586. */
   const made = new Map<string, Promise<void>>();
 
-  /** `levels`: how many directories below the root the last one is. */
+  /** `levels`: how many levels the directory is below the root. */
   const ensure = (directory: string, levels: number): Promise<void> => {
     const key = keyOf(directory, levels);
     const known = made.get(key);
@@ -51,7 +54,10 @@ export const createShards = () => {
   return {
     /** Creates the directory if it is missing; resolves when it would survive a power failure. */
     ensure: (shard: string): Promise<void> => ensure(shard, depth),
-    /** The directory is gone, perhaps with those above: the next `ensure` creates them again. */
+    /**
+     * Called when the directory is gone, perhaps with those above it: the next `ensure` creates
+     * them again.
+     */
     forget: (shard: string): void => {
       let directory = shard;
       for (let levels = depth; levels > 0; levels--) {

@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { lstat, mkdir, open, opendir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Older files were left by a killed process: no write takes this long. */
+/** Files that are older were left by a killed process: no write takes this long. */
 const leftoverAgeMs = 60 * 60_000;
 const ownFile = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/;
 
 /**
- * Files are written here before they have a name: on the same file system as the objects, so that
- * they can be linked. They are never read as objects. Creates the directory if it is missing, and
- * removes files that crashed writers left.
+ * Opens the directory in which files are written before they have a name. It is on the same file
+ * system as the objects, so that files can be linked. They are never read as objects. Creates the
+ * directory if it is missing, and removes files that crashed writers left.
  */
 export const openTemporaryFiles = async (directory: string) => {
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -26,7 +26,7 @@ export const openTemporaryFiles = async (directory: string) => {
         await writeDurably(file, bytes);
         return await use(file);
       } finally {
-        await unlink(file).catch(() => undefined); // removed at the next start
+        await unlink(file).catch(() => undefined); // a later start removes it
       }
     },
   };
@@ -34,11 +34,11 @@ export const openTemporaryFiles = async (directory: string) => {
 
 const writeDurably = async (file: string, bytes: readonly Buffer[]): Promise<void> => {
   await using handle = await open(file, "wx", 0o600);
-  for (const part of bytes) await handle.writeFile(part); // after what was written before
+  for (const part of bytes) await handle.writeFile(part); // continues after the last part
   await handle.datasync();
 };
 
-/** Other processes may be writing: only our own old files are removed. */
+/** Removes only old files with the service's names: other processes may be writing. */
 const sweep = async (directory: string): Promise<void> => {
   for await (const { name } of await opendir(directory)) {
     if (!ownFile.test(name)) continue;

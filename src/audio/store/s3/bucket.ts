@@ -23,7 +23,7 @@ import {
 const uncached = { "Cache-Control": "no-store" };
 
 /**
- * Operations on a bucket; they throw the client's errors.
+ * The operations on a bucket, which throw the client's errors.
  * Creates the bucket on the first write if it is missing.
  */
 export class S3Bucket {
@@ -37,14 +37,20 @@ export class S3Bucket {
     this.#region = region;
   }
 
-  /** Resolves with undefined if there is none. @throws {DamagedAudio} */
+  /**
+   * Resolves with undefined if there is no such object.
+   * @throws {DamagedAudio}
+   */
   read(name: AudioName): Promise<StoredAudio | undefined> {
     return ignoring(["NoSuchKey", "NoSuchBucket"], async () =>
       readResponse((await this.#client.getObject(this.#bucket, name)) as IncomingMessage),
     );
   }
 
-  /** Resolves with undefined if there is none. @throws {DamagedAudio} */
+  /**
+   * Resolves with undefined if there is no such object.
+   * @throws {DamagedAudio}
+   */
   async stat(name: AudioName): Promise<AudioInfo | undefined> {
     const found = await ignoring(["NotFound", "NoSuchKey", "NoSuchBucket"], () =>
       this.#client.statObject(this.#bucket, name),
@@ -52,7 +58,10 @@ export class S3Bucket {
     return found && infoOf(found.size, found.metaData, found.lastModified.getTime());
   }
 
-  /** Resolves with undefined if there is no such object. @throws {DamagedAudio} */
+  /**
+   * Resolves with undefined if there is no such object.
+   * @throws {DamagedAudio}
+   */
   readPart(name: AudioName, range: ByteRange): Promise<AudioPart | undefined> {
     const { start, end } = range;
     return ignoring(["NoSuchKey", "NoSuchBucket"], async () => {
@@ -66,7 +75,10 @@ export class S3Bucket {
     });
   }
 
-  /** Stores the object, unless it exists and is whole: then it resolves with the existing one. */
+  /**
+   * Stores the object, unless one exists that is not damaged: then resolves with the existing
+   * object.
+   */
   add(name: AudioName, object: AudioContent): Promise<AudioContent | undefined> {
     return this.#inBucket(async () => {
       const headers = { ...headersOf(name), ...metadataOf(object) };
@@ -76,8 +88,9 @@ export class S3Bucket {
   }
 
   /**
-   * Renews the object's Last-Modified: copies it onto itself. versitygw 1.8 changes only the
-   * metadata then, so the same bytes are written again.
+   * Renews the object's Last-Modified by copying the object onto itself. If that does not change
+   * it, as with versitygw 1.8, which then only replaces the metadata, the same bytes are written
+   * again.
    */
   async touch(name: AudioName): Promise<void> {
     const Bucket = this.#bucket;
@@ -102,8 +115,8 @@ export class S3Bucket {
   }
 
   /**
-   * Up to 1000 objects, in the order of their names. `next`: the continuation token of the next
-   * page.
+   * Lists up to 1000 objects, in the order of their names. `next`: the continuation token of the
+   * next page.
    */
   async page(prefix: string, token: string) {
     const found = await ignoring(["NoSuchBucket"], () =>
@@ -123,7 +136,7 @@ export class S3Bucket {
   probe(): Promise<void> {
     return this.#inBucket(async () => {
       await this.#client.putObject(this.#bucket, "ping", Buffer.from("ping"), 4, uncached);
-      await this.remove("ping").catch(() => undefined); // one that stays is written again
+      await this.remove("ping").catch(() => undefined); // the next probe overwrites it
     });
   }
 
@@ -139,7 +152,7 @@ export class S3Bucket {
     }
   }
 
-  /** False if it existed. */
+  /** Resolves with false if the object exists. */
   async #create(name: string, bytes: Buffer, headers: Record<string, string>): Promise<boolean> {
     try {
       const conditional = { ...headers, "If-None-Match": "*" };
@@ -164,10 +177,10 @@ export class S3Bucket {
   }
 }
 
-/** MinIO lists milliseconds; the headers of an object have none. */
+/** Rounds down to seconds: MinIO lists milliseconds, but the headers of an object have none. */
 const wholeSeconds = (time: Date): number => Math.floor(time.getTime() / 1000) * 1000;
 
-/** Resolves with undefined if it fails with one of these codes. */
+/** Resolves with undefined if `run` fails with one of these codes. */
 const ignoring = async <T>(codes: readonly string[], run: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await run();

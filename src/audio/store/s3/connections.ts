@@ -12,7 +12,7 @@ const idleMs = 10_000;
 
 export type S3Connections = ReturnType<typeof openS3Connections>;
 
-/** A limited number of keep-alive connections to one S3 server. */
+/** Opens a limited number of keep-alive connections to one S3 server. */
 export const openS3Connections = (tls: boolean) => {
   const protocol = tls ? https : http;
   const agent = new protocol.Agent({ keepAlive: true, maxSockets, timeout: idleMs });
@@ -29,7 +29,7 @@ export const openS3Connections = (tls: boolean) => {
   };
 
   return {
-    /** Transport of the `minio` client for requests that end with this signal. */
+    /** Returns the transport of a `minio` client whose requests end with this signal. */
     until: (signal: AbortSignal): Pick<ClientOptions, "transport" | "transportAgent"> => ({
       transport: {
         request: (options: http.RequestOptions, callback: () => void) =>

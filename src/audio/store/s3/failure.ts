@@ -1,11 +1,14 @@
 import { S3Error } from "minio";
 import { AudioStoreFull, AudioStoreUnavailable, DamagedAudio } from "../audio-store.ts";
 
-/** The error code alone: the messages of the client contain keys, signatures and addresses. */
+/**
+ * An error with the code alone, because the messages of the client contain keys, signatures and
+ * addresses.
+ */
 export class S3Failure extends Error {
   override readonly name = "S3Failure";
   readonly code: string;
-  /** The server refused the request and would refuse it again. */
+  /** True if the server refused the request and would refuse it again. */
   readonly refused: boolean;
 
   constructor(code: string, refused = false) {
@@ -15,17 +18,24 @@ export class S3Failure extends Error {
   }
 }
 
-/** `NoSuchKey`, `AccessDenied`, …; `ECONNREFUSED`, …; `HTTP_503`; `UNKNOWN`. */
+/**
+ * Returns S3's code (`NoSuchKey`, `AccessDenied`, …), the system's (`ECONNREFUSED`, …), the status
+ * (`HTTP_503`), or `UNKNOWN`.
+ */
 export const s3Code = (error: unknown): string => {
   if (!(error instanceof Error)) return "UNKNOWN";
   if ("code" in error && typeof error.code === "string" && /^\w{1,64}$/.test(error.code)) return error.code;
-  const [, status] = /\bHTTP status: (\d{3})\b/.exec(error.message) ?? []; // the only place where the client reports it
+  // The client reports the status only in its message.
+  const [, status] = /\bHTTP status: (\d{3})\b/.exec(error.message) ?? [];
   return status === undefined ? "UNKNOWN" : `HTTP_${status}`;
 };
 
-/** Concurrent operations: the later one may be retried. */
+/** The request came too late, or collided with another one: it may be retried. */
 const late = ["OperationAborted", "ConditionalRequestConflict", "RequestTimeout"];
-/** Codes of MinIO and Ceph. Space may become free, and existing objects can be read. */
+/**
+ * Codes of MinIO and Ceph for a full store. Space may become free, and existing objects can be
+ * read.
+ */
 const full = ["XMinioStorageFull", "XMinioAdminBucketQuotaExceeded", "QuotaExceeded"];
 const temporary = [...late, ...full];
 
@@ -34,7 +44,10 @@ const failureOf = (error: unknown): S3Failure => {
   return new S3Failure(code, error instanceof S3Error && code !== "UNKNOWN" && !temporary.includes(code));
 };
 
-/** Translates errors into those of the port. @throws the reason of an aborted signal */
+/**
+ * Translates errors into those of the port.
+ * @throws the reason of an aborted signal
+ */
 export const translateS3Errors = async <T>(
   what: "opened" | "read" | "written",
   signal: AbortSignal | undefined,

@@ -27,11 +27,11 @@ export const metadataOf = ({ bytes, length }: AudioContent): Record<string, stri
 
 const ownNames = ["samples", "sample-rate", "crc32"] as const;
 
-/** The same members of the metadata that the client has read. */
+/** Returns the members that `metadataOf` writes, from the metadata that the client has read. */
 export const ownMetadata = (read: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(ownNames.flatMap((name) => (read[name] ? [[name, String(read[name])]] : [])));
 
-/** @throws {DamagedAudio} it is empty, or was put by another program */
+/** @throws {DamagedAudio} the object is empty, or was put by another program */
 export const infoOf = (
   size: number,
   metadata: Readonly<Record<string, unknown>>,
@@ -75,7 +75,10 @@ const infoOfResponse = ({ headers }: IncomingMessage, size: number): AudioInfo =
 
 const maxObjectBytes = 64 * 1024 * 1024;
 
-/** A body that is too large ends the connection. @throws {DamagedAudio} */
+/**
+ * A body that is too large ends the connection.
+ * @throws {DamagedAudio}
+ */
 const readBody = async (body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> => {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -4,8 +4,8 @@ import { s3Code } from "./failure.ts";
 
 /**
  * Error responses of S3 after which the same request may succeed later (Amazon S3 API Reference,
- * "Error Responses" and "Best practices for errors"). HTTP_…: the client threw without reading the
- * code.
+ * "Error Responses" and "Best practices for errors"). `HTTP_…`: the client threw without reading
+ * the code.
  */
 const transient: readonly string[] = [
   "InternalError",

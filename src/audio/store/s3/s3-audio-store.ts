@@ -23,7 +23,7 @@ export interface S3AudioStoreOptions extends S3Address {
   readonly warn?: (sentence: string) => void;
 }
 
-/** The deadline covers all from waiting for a connection to the last byte. */
+/** The deadlines cover everything from waiting for a connection to the last byte. */
 const readMs = 20_000;
 const writeMs = 25_000;
 const pingMs = 5_000;
@@ -96,7 +96,7 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
 
 type WithinDeadline = ReturnType<typeof openBucket>;
 
-/** The client has no signals: each call has its own client. Connections are shared. */
+/** The client takes no signals, so each call has its own client. Connections are shared. */
 const openBucket =
   (address: S3Address, connections: S3Connections, time: Time) =>
   <T>(ms: number, signal: AbortSignal | undefined, run: (bucket: S3Bucket) => Promise<T>): Promise<T> => {
@@ -120,7 +120,7 @@ async function* listAll(within: WithinDeadline, folders: readonly AudioFolder[],
   }
 }
 
-/** Under one hash are a few objects: one page. */
+/** A hash has only a few objects, which are in one page of the listing. */
 const removeAll = async (
   bucket: S3Bucket,
   hash: string,
