@@ -2,8 +2,8 @@ import { getCompileCacheDir } from "node:module";
 import { dirname } from "node:path";
 
 /**
- * Returns what the environment of another Node process needs to use this one's cache of compiled
- * code, with types already stripped.
+ * Returns the environment variables with which another Node process uses this one's cache of
+ * compiled code, in which types are stripped already.
  */
 export const compileCache = (): { readonly NODE_COMPILE_CACHE?: string } => {
   const directory = getCompileCacheDir();

@@ -12,22 +12,22 @@ export interface EspeakRequest {
   readonly voice: string;
   /** Words per minute, at least 80. */
   readonly rate: number;
-  /** 0 to 99; 50 is the voice's own. */
+  /** The pitch, from 0 to 99. 50 is the voice's own pitch. */
   readonly pitch: number;
-  /** Per cent. */
+  /** The volume in per cent. */
   readonly volume: number;
 }
 
 /** An event that the library reports about its samples. */
 export interface SpeechEvent {
   readonly kind: "word" | "sentence" | "phoneme";
-  /** Offset into the text, in code points; of a phoneme: that of its word. */
+  /** The offset in the text, in code points. A phoneme has the offset of its word. */
   readonly position: number;
   /** The length in code points, at most 31; 0 for sentences. */
   readonly length: number;
-  /** The sample at which it begins. */
+  /** The sample at which the event begins. */
   readonly sample: number;
-  /** A phoneme, as the model writes it. */
+  /** The phoneme, as the model writes it. */
   readonly value?: string;
 }
 

@@ -14,8 +14,8 @@ export interface HibariRequest {
   readonly text: string;
   /** Words of the text whose pronunciation is given. */
   readonly pronounced?: readonly PronouncedWords[];
-  /** 2 is twice as fast. */
+  /** The speed of the speech: 2 is twice as fast. */
   readonly speed: number;
-  /** Factor of the frequency of the voice. */
+  /** The factor for the frequency of the voice. */
   readonly pitch: number;
 }

@@ -6,7 +6,7 @@ import { startDeadlines } from "./start-deadlines.ts";
 import { ToolFailed } from "./tools.ts";
 
 export interface ForkOptions extends HostOptions {
-  /** PATH of the tools. */
+  /** The PATH on which the tools are found. */
   readonly path: string;
 }
 
@@ -17,7 +17,10 @@ const dead = new ToolFailed("helper", "The process that runs the speech tools ha
 /** The report of a helper process when it is ready. */
 export type Ready = Extract<Response, { type: "ready" }>;
 
-/** Resolves when the process is ready. @throws {ToolFailed} it does not start, or not in time */
+/**
+ * Resolves when the process is ready.
+ * @throws {ToolFailed} the process does not start, or not in time
+ */
 export const startHostProcess = async (options: ForkOptions, signal: AbortSignal): Promise<HostProcess> => {
   const child = forkHost(options);
   const { promise, resolve, reject } = Promise.withResolvers<Ready>();
@@ -42,17 +45,20 @@ export const startHostProcess = async (options: ForkOptions, signal: AbortSignal
   return new HostProcess(channelTo(child), report);
 };
 
-/** The way to a helper process: a child of this process, or of one that shares it. */
+/**
+ * The connection to a helper process, which is a child of this process, or of a process that shares
+ * it.
+ */
 export interface HelperChannel {
   readonly pid: number;
   send(request: Request): void;
-  /** Called once. */
+  /** Sets the receiver of the responses. It is called once. */
   onResponse(receive: (response: Response) => void): void;
   /** Resolves when the process has exited. */
   readonly ended: Promise<void>;
-  /** Kills it: all its jobs fail. */
+  /** Kills the helper process: all its jobs fail. */
   kill(): void;
-  /** Ends it and its child processes. */
+  /** Ends the helper process and its child processes. */
   disconnect(): void;
 }
 
@@ -75,11 +81,11 @@ const channelTo = (child: ChildProcess): HelperChannel => ({
   },
 });
 
-/** Another process's jobs in a helper process. */
+/** The jobs of another process in a helper process. */
 export interface AttachedJobs {
-  /** Sends a request whose job has that process's number. */
+  /** Sends a request, in which the job has the number that the other process gave it. */
   send(request: Request): void;
-  /** That process has ended: so do its jobs. */
+  /** Ends the jobs, because the other process has ended. */
   detach(): void;
 }
 
@@ -90,7 +96,7 @@ export class HostProcess {
   readonly gone: Promise<void>;
   readonly #channel: HelperChannel;
   readonly #jobs = new Map<number, RemoteJob>();
-  /** What receives the responses about jobs of other processes. */
+  /** The receivers of responses about the jobs of other processes. */
   readonly #attached = new Map<number, (response: Response) => void>();
   #pong = awaitPong();
   #nextJob = 0;
@@ -107,7 +113,7 @@ export class HostProcess {
     return this.#channel.pid;
   }
 
-  /** `listener`: of a text, which has no input. */
+  /** Starts a job. `listener`: for a text, which has no input. */
   start(
     spec: JobSpec,
     input: AsyncIterable<Buffer> | undefined,
@@ -122,18 +128,21 @@ export class HostProcess {
     return job;
   }
 
-  /** Resolves with the response. @throws {ToolFailed} the process has ended */
+  /**
+   * Resolves when the process responds.
+   * @throws {ToolFailed} the process has ended
+   */
   ping(): Promise<void> {
     this.#channel.send({ type: "ping" });
     return this.#pong.promise;
   }
 
   /**
-   * Runs the jobs of another process that shares this helper, which receives the responses about
+   * Runs the jobs of another process that shares this helper. `receive` gets the responses about
    * them.
    */
   attach(receive: (response: Response) => void): AttachedJobs {
-    /** The jobs here, by their numbers there. */
+    /** The numbers of the jobs in this process, by their numbers in the other process. */
     const ids = new Map<number, number>();
     const start = (request: Extract<Request, { type: "start" }>): void => {
       const id = this.#nextJob++;
@@ -161,12 +170,12 @@ export class HostProcess {
     };
   }
 
-  /** Kills it: its jobs fail. */
+  /** Kills the process: its jobs fail. */
   kill(): void {
     this.#channel.kill();
   }
 
-  /** Ends it and its child processes. */
+  /** Ends the process and its child processes. */
   async close(): Promise<void> {
     const stuck = setTimeout(() => this.kill(), closeDeadlineMs);
     this.#channel.disconnect();
@@ -210,7 +219,7 @@ export class HostProcess {
 
 const ignore = (): void => undefined;
 
-/** Waiting callers see the failure; without one it must not be uncaught. */
+/** Callers that wait get the failure. Without a caller, the rejection must not be uncaught. */
 const awaitPong = (): PromiseWithResolvers<void> => {
   const pong = Promise.withResolvers<void>();
   pong.promise.catch(() => undefined);
@@ -218,8 +227,9 @@ const awaitPong = (): PromiseWithResolvers<void> => {
 };
 
 /**
- * Inherits no secrets of the environment and no directory. It is a session leader: Ctrl-C in the
- * terminal signals only the service, which finishes its work first.
+ * Starts the process. It inherits no secrets of the environment, and no working directory. It is a
+ * session leader, so that Ctrl-C in the terminal signals only the service, which finishes its work
+ * first.
  */
 const forkHost = ({ path, ...options }: ForkOptions): ChildProcess =>
   fork(new URL("./host/main.ts", import.meta.url), [JSON.stringify(options)], {
@@ -227,21 +237,22 @@ const forkHost = ({ path, ...options }: ForkOptions): ChildProcess =>
     detached: true,
     cwd: "/",
     env: { PATH: path, LANG: "C.UTF-8", ...allocatorSettings(), ...compileCache() },
-    // It moves bytes between pipes: a larger young generation would only collect garbage.
+    // The process only moves bytes between pipes: a larger young generation would fill with
+    // garbage.
     execArgv: ["--max-semi-space-size=4"],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
 
-/** The service's own, which scripts/node sets. */
+/** The settings of the service's own allocator, which scripts/node makes. */
 const allocatorSettings = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("MALLOC_")));
 
-/** The helper leads a process group, which contains the processes that it left. */
+/** Kills the processes that a helper has left behind: they are in its process group. */
 const killOrphans = (child: ChildProcess): void => {
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch {
-    // There are none.
+    // No process is left.
   }
 };

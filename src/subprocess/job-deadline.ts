@@ -4,7 +4,7 @@ import type { JobSpec } from "./protocol.ts";
 /** Clients with a slow connection may read at half the pace of playback. */
 const slowestPace = 0.5;
 
-/** `sampleRate`: of an encoder's input. */
+/** `sampleRate`: the sample rate of an encoder's input. */
 type DeadlineSpec = Pick<JobSpec, "type" | "deadlineMs"> & { readonly sampleRate?: number };
 
 interface JobDeadlineOptions {
@@ -14,9 +14,10 @@ interface JobDeadlineOptions {
 }
 
 /**
- * Starts the deadline of a job. An encoder's is extended by its input: a client that listens to the
- * audio makes the encoder wait for as long as the audio plays, while one that stops reading must
- * not occupy the encoder for much longer. `onPassed` receives the time that the job had.
+ * Starts the deadline of a job. The deadline of an encoder is extended by its input: a client that
+ * listens to the audio makes the encoder wait for as long as the audio plays, while one that stops
+ * reading must not occupy the encoder for much longer. `onPassed` receives the time that the job
+ * had.
  */
 export const startJobDeadline = (
   { type, deadlineMs, sampleRate = 1 }: DeadlineSpec,
@@ -33,7 +34,7 @@ export const startJobDeadline = (
   };
   let stopTimer = time.after(ms, check);
   return {
-    /** The job is given this input. */
+    /** Extends the deadline of an encoder by the duration of this input. */
     extend: (input: Pick<Buffer, "length">): void => {
       ms += input.length * msPerByte;
     },
@@ -41,5 +42,5 @@ export const startJobDeadline = (
   };
 };
 
-/** The samples are s16le, in one channel. */
+/** Returns the playing time of a byte. The samples are s16le, in one channel. */
 const playingMsPerByte = (sampleRate: number): number => 1000 / (2 * sampleRate);

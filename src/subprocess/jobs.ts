@@ -1,7 +1,7 @@
 import type { SpeechEvent } from "./espeak.ts";
 import type { EspeakSpec, Limits, ModelSpec, ToolSpec } from "./protocol.ts";
 
-/** A job that a host is asked for. Default: the usual limits. */
+/** A job that a host runs. Limits that are missing have their defaults. */
 export type JobOf<Spec extends Limits> = Omit<Spec, "type" | "lowPriority" | keyof Limits> & Partial<Limits>;
 export type ToolJob = JobOf<ToolSpec> & { readonly input: string };
 export type EspeakJob = JobOf<EspeakSpec> & {

@@ -11,15 +11,15 @@ export interface KokoroRequest {
   readonly text: string;
   /** Words of the text whose pronunciation is given. */
   readonly pronounced?: readonly PronouncedWords[];
-  /** The voice's file. */
+  /** The name of the voice's file. */
   readonly voice: string;
   /** The reader of the text. */
   readonly reader: KokoroReader;
-  /** 2 is twice as fast. */
+  /** The speed of the speech: 2 is twice as fast. */
   readonly speed: number;
-  /** Factor of the frequency of the voice. */
+  /** The factor for the frequency of the voice. */
   readonly pitch: number;
-  /** Factor of all samples except peaks. */
+  /** The factor for all samples except peaks. */
   readonly gain: number;
 }
 

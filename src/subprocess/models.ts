@@ -1,6 +1,6 @@
 /** A model, or an engine with its data, that speaks in processes of its own. */
 export interface SpeechModel {
-  /** Unique: processes belong to a name. */
+  /** The name is unique: it says to which model a process belongs. */
   readonly name: string;
   readonly program: ModelProgram;
   /** The argument of the program, as JSON. */

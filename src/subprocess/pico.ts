@@ -13,10 +13,10 @@ export interface PicoFiles {
 export interface PicoRequest {
   readonly voice: string;
   readonly text: string;
-  /** Per cent, 0 to 500. Some voices clip at 50 and more. */
+  /** The volume in per cent, from 0 to 500. Some voices clip at 50 and more. */
   readonly level: number;
-  /** Per cent, 20 to 500. */
+  /** The speed in per cent, from 20 to 500. */
   readonly speed: number;
-  /** Per cent of the voice's own, 50 to 200. */
+  /** The pitch in per cent of the voice's own, from 50 to 200. */
   readonly pitch: number;
 }

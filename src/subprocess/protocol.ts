@@ -10,8 +10,8 @@ import type { FailureReason, SpeechTool, ToolVersions } from "./tools.ts";
 
 export interface Limits {
   /**
-   * The deadline, from the start of the job. That of an encoder is later by twice the duration of
-   * its input so far.
+   * The time from the start of the job to its deadline. For an encoder, twice the duration of its
+   * input is added.
    */
   readonly deadlineMs: number;
   readonly maxOutputBytes: number;
@@ -61,14 +61,14 @@ export type DecoderSpec = Limits & {
 
 /** How a tool's samples become a part of the audio. */
 export interface PieceShape {
-  /** Factors of the samples, applied one after the other. */
+  /** The factors that are applied to the samples, one after the other. */
   readonly gains: readonly number[];
-  /** The longest silence at each end, in seconds. Undefined: all of it is kept. */
+  /** The longest silence that is kept at each end, in seconds. If undefined, all of it is kept. */
   readonly leading?: number | undefined;
   readonly trailing?: number | undefined;
   /** Samples up to this amplitude are silent. */
   readonly silence: number;
-  /** Added at the ends. */
+  /** The silence that is added at the ends. */
   readonly pauseMs: { readonly before: number; readonly after: number };
 }
 
@@ -80,8 +80,8 @@ export interface PieceSpec {
 }
 
 /**
- * A text in pieces, which becomes one audio. The service gives each piece its slot, the first one
- * before the job. The limits are those of its encoder.
+ * A text in pieces, which becomes one audio. The service gives each piece its slot; the first piece
+ * gets it before the job is sent. The limits are those of the encoder.
  */
 export type SpeechSpec = Limits & {
   readonly type: "speech";
@@ -89,9 +89,9 @@ export type SpeechSpec = Limits & {
   /** If undefined, the output is samples, behind a WAV header. */
   readonly format: AudioFormat | undefined;
   readonly progressive: boolean;
-  /** True if the encoder is of a long response. */
+  /** True if the encoder is that of a long response. */
   readonly lowPriority: boolean;
-  /** True if the encoder has its slot. */
+  /** True if the encoder has its slot already. */
   readonly hasEncoder: boolean;
 };
 
@@ -107,13 +107,13 @@ export type Request =
   | { readonly type: "abort"; readonly job: number }
   | { readonly type: "textResponse"; readonly job: number; readonly response: TextResponse };
 
-/** A text asks the service for what it needs. */
+/** A request of a text to the service. */
 export type TextRequest =
-  /** A slot for a piece. */
+  /** Asks for the slot of a piece. */
   | { readonly need: "slot"; readonly piece: number; readonly isContinuation: boolean }
-  /** A slot for its encoder. */
+  /** Asks for the slot of the encoder. */
   | { readonly need: "encoder" }
-  /** The parts of a piece at which its tool crashed. */
+  /** Asks for the parts of a piece at which its tool crashed. */
   | { readonly need: "parts"; readonly piece: number; readonly message: string };
 
 /** The response to the request of a text with that number. */
@@ -138,13 +138,16 @@ export interface PieceReport {
   sampleRate: number;
   /** The tool's samples that were dropped from its start. */
   dropped: number;
-  /** Samples that it contributes to the audio, and how many of them are the pause before it. */
+  /**
+   * The number of samples that it contributes to the audio; `paused` of them are the pause before
+   * it.
+   */
   length: number;
   paused: number;
 }
 
 export interface SpeechReport {
-  /** The encoder's input. */
+  /** The sample rate of the encoder's input. */
   readonly sampleRate: number;
   readonly samples: number;
   /** The reports by the number of the piece; undefined for pieces that were not begun. */
@@ -154,7 +157,7 @@ export interface SpeechReport {
 /** The report of a job's process at its end, if it speaks by a library. */
 export interface JobReport {
   readonly events?: readonly SpeechEvent[] | undefined;
-  /** The CPU time that it took. */
+  /** The CPU time that the process took. */
   readonly cpuMs?: number | undefined;
   /** The report of a text. */
   readonly speech?: SpeechReport | undefined;
@@ -169,12 +172,12 @@ export type Response =
       /** How texts for espeak-ng are spoken; undefined if it is not installed. */
       readonly espeak: "library" | "command" | undefined;
       /**
-       * Sentences that say which formats processes of ffmpeg encode instead of libraries, and why;
-       * undefined if none, or they are meant to.
+       * Sentences that say which formats processes of ffmpeg encode instead of libraries, and why.
+       * Undefined if there are none, or if only ffmpeg is meant to encode.
        */
       readonly encoderFallback: string | undefined;
     }
-  /** Instead of `ready`. */
+  /** Sent instead of `ready`: the process could not start. */
   | { readonly type: "notStarted"; readonly message: string }
   | { readonly type: "output"; readonly job: number; readonly bytes: Buffer }
   /** Acknowledges bytes of input. */
@@ -187,7 +190,7 @@ export type Response =
       readonly message: string;
       readonly isOfEncoder?: boolean;
     }
-  /** The first samples of a text are there: its encoder is given them when it has its slot. */
+  /** The first samples of a text exist. The encoder gets them when it has its slot. */
   | { readonly type: "encoding"; readonly job: number; readonly sampleRate: number }
   | {
       readonly type: "textRequest";
@@ -204,14 +207,16 @@ export type Response =
  */
 export const windowBytes = 64 * 1024;
 
-/** The helper process's one argument, as JSON. */
+/** The only argument of the helper process, as JSON. */
 export interface HostOptions {
   readonly encodersAhead: Readonly<Partial<Record<EncodedFormat, number>>>;
-  /** Processes with espeak-ng's library at most; 0: its command line speaks. */
+  /**
+   * The largest number of processes with espeak-ng's library. If it is 0, the command line speaks.
+   */
   readonly speakers: number;
   /**
-   * The folder of the libraries that encode, with a slash at its end; empty: where the dynamic
-   * loader finds them; undefined: processes of ffmpeg encode.
+   * The folder of the libraries that encode, with a slash at its end. If it is empty, the dynamic
+   * loader finds them. If it is undefined, processes of ffmpeg encode.
    */
   readonly codecFolder: string | undefined;
 }

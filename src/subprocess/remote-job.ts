@@ -32,7 +32,7 @@ export const startRemoteJob = (
   const window = createWindow();
   // The stream is in object mode, which does not join chunks that wait.
   const output = new Readable({ objectMode: true, read: () => undefined });
-  // Readers see the failure; without one it must not be uncaught.
+  // Readers get the failure. Without a reader, the error must not be uncaught.
   output.on("error", () => undefined);
   let over = false;
   let reported: JobReport = {};
@@ -68,7 +68,7 @@ export const startRemoteJob = (
   return {
     /** The output; throws the failure or the signal's reason. Can be read once. */
     output: read(),
-    /** The report of the tool about its output, after the end of it. */
+    /** Returns the report of the tool about its output, after the end of the output. */
     reported: (): JobReport => reported,
     /** Resolves when its process has exited. */
     settled,
@@ -80,7 +80,7 @@ export const startRemoteJob = (
     spoken: (report: SpokenPieceReport): void => listener?.onSpoken(report),
     received: (bytes: Buffer): void => void output.push(bytes),
     written: window.acknowledged,
-    /** Its process has exited, successfully or with this failure. */
+    /** Called when its process has exited, successfully or with this failure. */
     settle: (failure?: Error, report: JobReport = {}): void => {
       over = true;
       reported = report;

@@ -12,7 +12,7 @@ import type { HostSupervisor } from "./supervisor.ts";
 
 /** How a job gets its slot. */
 export interface SlotOptions extends AcquireOptions {
-  /** The API keys in whose queues it waits. Default: a queue of its own. */
+  /** The waiter for the API keys in whose queues the job waits. Default: a queue of its own. */
   readonly waiter?: Waiter | undefined;
   /**
    * Called when the job has its slot, before its tool is started. If it throws, the output throws
@@ -28,7 +28,10 @@ const shortSeconds = 15;
 
 export const isShort = (waiter?: Waiter): boolean => (waiter?.seconds ?? 0) <= shortSeconds;
 
-/** The processes of other jobs, which need the processor for longer, have a lower priority. */
+/**
+ * True if the process of the job keeps its priority. That of other jobs, which need the processor
+ * for longer, is lowered.
+ */
 export const isUrgent = (options: SlotOptions = {}): boolean =>
   !options.isContinuation && isShort(options.waiter);
 
@@ -45,8 +48,8 @@ interface JobOptions extends SlotOptions {
 }
 
 /**
- * The slot is released when the process has exited: neither when its reader leaves nor when the
- * output has been read.
+ * Runs a job once it has a slot. The slot is released when the process has exited, not when the
+ * reader leaves or has read the output.
  */
 export async function* runInSlot(
   context: HostContext,
@@ -78,7 +81,7 @@ const startJob = async (
 ): Promise<RemoteJob> => {
   await beforeStart?.();
   const host = await untilAborted(helper.current(), signal);
-  // The helper enforces deadlines itself; a frozen one does not.
+  // The helper enforces deadlines itself, but not while it is frozen.
   const overdue = startJobDeadline(spec, () => host.kill(), { graceMs, time });
   const job = host.start(spec, tap(input, { onChunk: overdue.extend }), signal);
   void job.settled.then(overdue.stop);

@@ -3,9 +3,12 @@ import type { Request, Response } from "./protocol.ts";
 import { superviseHostProcess } from "./supervisor.ts";
 import { ToolFailed } from "./tools.ts";
 
-/** Calls to the process whose helper several processes share. `number`: of the helper process. */
+/**
+ * The calls to the process that shares its helper with others. `number`: the number of the helper
+ * process.
+ */
 export type HelperCalls = {
-  /** Responds with the running helper process, or with why it did not start. */
+  /** Responds with the running helper process, or with the reason why it did not start. */
   openHelper: {
     request: ForkOptions;
     response:
@@ -16,7 +19,7 @@ export type HelperCalls = {
   killHelper: { request: number; response: undefined };
 };
 
-/** Its calls to those processes. */
+/** The calls of that process to the others. */
 export type HelperResponses = {
   fromHelper: { request: { readonly number: number; readonly response: Response }; response: undefined };
   helperEnded: { request: number; response: undefined };
@@ -27,7 +30,7 @@ type Post<Calls extends Record<string, { readonly request: unknown }>> = <K exte
   request: Calls[K]["request"],
 ) => void;
 
-/** Shares one helper process. `warn`: see `superviseHostProcess`. */
+/** Shares one helper process with other processes. `warn`: see `superviseHostProcess`. */
 export const shareHelper = (warn: (sentence: string) => void) => {
   let supervisor: ReturnType<typeof superviseHostProcess> | undefined;
   const numbers = new Map<HostProcess, number>();
@@ -43,7 +46,10 @@ export const shareHelper = (warn: (sentence: string) => void) => {
   };
 
   return {
-    /** The calls of one process, and the function to call when it has ended. */
+    /**
+     * Returns the handlers for the calls of one process, and `end`, to be called when that process
+     * has ended.
+     */
     serve: (post: Post<HelperResponses>) => {
       const attached = new Map<number, { readonly host: HostProcess; readonly jobs: AttachedJobs }>();
       const attach = (number: number, host: HostProcess): void => {
@@ -89,11 +95,12 @@ interface Remote {
   readonly post: Post<HelperCalls>;
 }
 
-/** The helper process of another process, which has shared it. */
+/** Uses the helper process that another process shares. */
 export const createRemoteHelper = ({ call, post }: Remote) => {
   const running = new Map<number, { receive: (response: Response) => void; end: () => void }>();
   /**
-   * The last helper process whose end was reported: that may be before its start is noticed here.
+   * The number of the last helper process whose end was reported. The report may come before this
+   * process knows that the helper has started.
    */
   let lastEnded = 0;
 
@@ -110,7 +117,7 @@ export const createRemoteHelper = ({ call, post }: Remote) => {
       },
       ended: ended.promise,
       kill: () => post("killHelper", number),
-      // It ends with the process that shares it: only the jobs of this one end.
+      // The helper ends with the process that shares it. Only the jobs of this process end here.
       disconnect: () => ended.resolve(),
     };
   };

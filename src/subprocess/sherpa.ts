@@ -1,6 +1,6 @@
 /** Text that is spoken without interruption, and the silence after it. */
 export interface SherpaPart {
-  /** Is empty if there is only silence. */
+  /** The text is empty if there is only silence. */
   readonly text: string;
   /** The place in the text of the request at which it begins, in code points. */
   readonly position: number;
@@ -13,7 +13,7 @@ export interface SherpaPart {
  */
 export interface SherpaRequest {
   readonly speaker: number;
-  /** 1 is normal, 2 twice as fast. */
+  /** The speed of the speech: 1 is normal, 2 is twice as fast. */
   readonly speed: number;
   readonly parts: readonly SherpaPart[];
 }

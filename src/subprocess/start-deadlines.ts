@@ -1,6 +1,6 @@
 /**
- * A start of the helper process waits for these, one after the other. They are many times what each
- * takes on a busy machine.
+ * The helper process waits for these two steps of its start, one after the other. Each deadline is
+ * many times what the step takes on a busy machine.
  */
 const versionsMs = 15_000;
 const codecProbeMs = 15_000;

@@ -25,7 +25,7 @@ type DecoderJob = JobOf<DecoderSpec> & { readonly input: AsyncIterable<Buffer> }
  * deadline starts with the slot, and is extended by the input of an encoder. Read the output to its
  * end, or abort: an abort kills the tool at once, and the output throws the signal's reason.
  * @throws {ToolFailed} the tool failed, or the helper process died (the next job gets a new one)
- * @throws {Unavailable} the queue is full, no slot in time, or the host is closed
+ * @throws {Unavailable} the queue is full, no slot was free in time, or the host is closed
  */
 export interface SubprocessHost {
   /** Versions of the tools found at the start. */
@@ -36,20 +36,23 @@ export interface SubprocessHost {
    */
   readonly espeak: "library" | "command" | undefined;
   run(job: ToolJob, signal: AbortSignal, slotOptions?: SlotOptions): AsyncIterable<Buffer>;
-  /** Speaks with espeak-ng; the output is a WAV, the same by its library and its command line. */
+  /**
+   * Speaks with espeak-ng. The output is a WAV, which is the same from the library and the command
+   * line.
+   */
   speak(job: EspeakJob, signal: AbortSignal, slotOptions?: SlotOptions): AsyncIterable<Buffer>;
-  /** Speaks with a model, which has processes and a queue of its own; the output is a WAV. */
+  /** Speaks with a model, which has processes and a queue of its own. The output is a WAV. */
   speakByModel(job: ModelJob, signal: AbortSignal, slotOptions?: SlotOptions): AsyncIterable<Buffer>;
   /**
-   * Speaks a text, encoded as it is spoken. Each piece has a slot of its own. Whatever crosses to
-   * and from the helper is the job, the audio and the report.
+   * Speaks a text, and encodes it as it is spoken. Each piece has a slot of its own. Only the job,
+   * the audio and the report pass between the service and the helper.
    */
   synthesize(
     job: SpeechJob,
     signal: AbortSignal,
     slotOptions?: SpeechOptions,
   ): AsyncGenerator<Buffer, SpeechReport>;
-  /** `slot`: one that was reserved. */
+  /** Encodes samples. `slot`: the slot that was reserved for it. */
   encode(
     job: EncoderJob,
     signal: AbortSignal,
@@ -59,10 +62,9 @@ export interface SubprocessHost {
   /** Decodes the audio of a server. */
   decode(job: DecoderJob, signal: AbortSignal, slotOptions?: SlotOptions): AsyncIterable<Buffer>;
   /**
-   * The slot of a long response's encoder, for before its first piece is spoken: pieces that wait
-   * for an encoder would fill the memory. Undefined for a short response: its job gets a slot when
-   * it starts.
-   * @throws {Unavailable} the queue is full, or no slot in time
+   * Reserves a slot for the encoder of a long response before its first piece is spoken: pieces
+   * that wait for an encoder would fill the memory. Resolves with undefined for a short response.
+   * @throws {Unavailable} the queue is full, or no slot was free in time
    * @throws the signal's reason
    */
   reserveEncoder(signal: AbortSignal, waiter?: Waiter): Promise<ReservedSlot | undefined>;
@@ -71,7 +73,10 @@ export interface SubprocessHost {
    * @throws {Unavailable} if `run`, or `speakByModel` with this model, would refuse the waiter now
    */
   requireCapacity(waiter: Waiter, model?: ModelQueue): Promise<void>;
-  /** Resolves if the helper process responds. @throws {ToolFailed} {Unavailable} */
+  /**
+   * Resolves if the helper process responds.
+   * @throws {ToolFailed} {Unavailable}
+   */
   ping(): Promise<void>;
   stats(): HostStats;
   /** Ends everything: running jobs fail with {Unavailable}. */
@@ -83,53 +88,47 @@ export interface HostStats {
   readonly queued: number;
   /** Restarts of the helper process. */
   readonly restarts: number;
-  /** Process id of the helper; undefined while there is none. */
+  /** The process id of the helper; undefined while there is none. */
   readonly pid: number | undefined;
-  /**
-   * Sentences that say which formats processes of ffmpeg encode instead of libraries, and why;
-   * undefined if none, or they are meant to.
-   */
+  /** As in the report of the helper process when it is ready. */
   readonly encoderFallback: string | undefined;
 }
 
 export interface SubprocessHostOptions {
   /**
-   * Concurrent speech tools. Default 4; one of several is reserved for short texts (see `reserved`
-   * of a resource). Encoders: five times as many, because one lives as long as its audio and mostly
-   * waits; two fifths of them are for short texts.
+   * Concurrent speech tools. Default: 4. If there are several, one is reserved for short texts (see
+   * `reserved` of a resource). There are five times as many encoders, because an encoder lives as
+   * long as its audio and mostly waits. Two fifths of them are for short texts.
    */
   readonly concurrency?: number;
-  /** Shares the slots among API keys. Default: its own. */
+  /** Shares the slots among API keys. Default: a scheduler of its own. */
   readonly scheduler?: Scheduler;
-  /** Other bounds than those of `limits/queues.ts`. */
+  /** Replaces limits of the queues in `limits/queues.ts`. */
   readonly queue?: Partial<Pick<ResourceOptions, "queueLimit" | "queueLimitPerKey" | "queueTimeoutMs">>;
-  /** The helper is killed if it has not ended a job this long after its deadline. Default 5 s. */
+  /** The helper is killed if it has not ended a job this long after its deadline. Default: 5 s. */
   readonly graceMs?: number;
   /** Called when the helper process ended unexpectedly, and when no other could be started. */
   readonly warn?: (sentence: string) => void;
   /**
-   * Encoder processes per format that wait after its first job. Default: as in the table of
-   * formats.
+   * Idle encoder processes per format, after its first job. Default: as in the table of formats.
    */
   readonly encodersAhead?: HostOptions["encodersAhead"];
   /**
-   * Processes with espeak-ng's library, of which one of several is reserved for urgent texts.
-   * Default: one per core and at least two, at most `concurrency`; 0: its command line speaks.
+   * The largest number of processes with espeak-ng's library. If there are several, one is reserved
+   * for urgent texts. If it is 0, the command line speaks. Default: one per core and at least two,
+   * but at most `concurrency`.
    */
   readonly speakers?: number;
-  /** False: processes of ffmpeg encode, as where the libraries are missing. Default true. */
+  /** If false, ffmpeg encodes, as it does where the libraries are missing. Default: true. */
   readonly encodesByLibrary?: boolean;
-  /**
-   * The folder of the libraries that encode, with a slash at its end. Default: where the dynamic
-   * loader finds them.
-   */
+  /** See `codecFolder` of `HostOptions`. Default: where the dynamic loader finds libraries. */
   readonly codecFolder?: string;
-  /** PATH of the tools. Default: the usual directories. */
+  /** The PATH on which the tools are found. Default: the usual directories. */
   readonly path?: string;
   /**
    * Starts the helper process, and another one when it has died. Default: a helper of the host's
-   * own. Hosts may share one: its `close` must then do nothing, and a host's `close` ends its own
-   * jobs without waiting for their processes.
+   * own. If hosts share a helper, `close` of its supervisor must do nothing: `close` of a host then
+   * ends the host's jobs without waiting for their processes.
    */
   readonly superviseHelper?: typeof superviseHostProcess;
   /** Ends the helper, also while it starts. */
@@ -146,19 +145,19 @@ const idleEncoders = Object.fromEntries(
 const defaults: Limits = { deadlineMs: 30_000, maxOutputBytes: 64 * 1024 * 1024 };
 
 /**
- * A decoder works at the pace of its server and its reader: at half the pace of playback for a
- * piece of two minutes.
+ * A decoder works at the pace of its provider and of its reader, which may take half the pace of
+ * playback for a piece of two minutes.
  */
 const decoderLimits: Partial<Limits> = { deadlineMs: 10 * 60_000 };
 
-/** The first text waits until its model is loaded. */
+/** The first text also waits until its model is loaded. */
 const modelLimits: Partial<Limits> = { deadlineMs: 120_000 };
 
 /**
- * An encoder lives until its audio is complete and, beyond the read-ahead, delivered: at the pace
- * of playback, if a client listens to it. It may take this long in addition to twice the duration
- * of the audio: clients that read slowly on purpose could otherwise block all encoders. ffmpeg
- * limits its own CPU time.
+ * An encoder lives until its audio is complete, and all of it but the read-ahead is delivered: at
+ * the pace of playback, if a client listens to it. It may take this long in addition to twice the
+ * duration of the audio: clients that read slowly on purpose could otherwise block all encoders.
+ * ffmpeg limits its own CPU time.
  */
 export const streamMs = 5 * 60_000;
 
@@ -168,7 +167,10 @@ export const streamMs = 5 * 60_000;
  */
 export const completeMs = 11 * 60_000;
 
-/** The request to the helper for a piece. The helper lowers the priority of all but the first. */
+/**
+ * Returns the request to the helper for a piece. The helper lowers the priority of all pieces but
+ * the first.
+ */
 const specOf = (job: PieceJob): Omit<PieceSpec, "shape"> => {
   if (job.type === "model") {
     const { request, ...model } = job;
@@ -232,8 +234,8 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
       const short = isShort(slotOptions?.waiter);
       const spec = { ...defaults, ...job, type: "encoder", lowPriority: !short } as const;
       const encoders = short ? slots.shortEncoders : slots.encoders;
-      // An encoder is one job for all of the audio, and no piece of it: within a key, the
-      // first that came goes first.
+      // The encoder is one job for all of the audio, not a job for a piece of it: the encoders of a
+      // key get their slots in the order in which they came.
       return runInSlot(context, encoders, spec, input, signal, { ...slotOptions, isFirstPiece: true, slot });
     },
     decode: ({ input, ...job }, signal, slotOptions) => {

@@ -6,7 +6,7 @@ import { ToolFailed } from "./tools.ts";
 
 /** Delays before the first start, and before each start after a short life. */
 const pausesMs = [0, 0, 250, 1000, 5000];
-/** After this time a death is not counted as early. */
+/** The end of a process that has lived for longer does not count as early. */
 const goodLifeMs = 60_000;
 
 export type HostSupervisor = ReturnType<typeof superviseHostProcess>;
@@ -53,7 +53,11 @@ export const superviseHostProcess = (
   };
 
   return {
-    /** @throws {ToolFailed} it does not start; {Unavailable} after `close` */
+    /**
+     * Resolves with the process, which is started if none is running.
+     * @throws {ToolFailed} the process does not start
+     * @throws {Unavailable} after `close`
+     */
     current: async (): Promise<HostProcess> => {
       if (closing.signal.aborted) throw new Unavailable("The service is shutting down.", 1);
       host ??= start().catch((error: unknown) => {
@@ -68,7 +72,7 @@ export const superviseHostProcess = (
       pid: alive?.pid,
       encoderFallback: alive?.report.encoderFallback,
     }),
-    /** Kills a process that is starting. */
+    /** Ends the process. One that is still starting is killed. */
     close: async (): Promise<void> => {
       closing.abort();
       const last = await host?.catch(() => undefined);
@@ -78,9 +82,9 @@ export const superviseHostProcess = (
 };
 
 /**
- * The service knows the tools of the first process: names of audio contain their versions, and
- * audio of espeak-ng's library are stored with marks. Undefined if the later process can replace
- * the first one.
+ * Returns why a later process cannot replace the first one; undefined if it can. The service relies
+ * on the tools of the first process: recipes contain their versions, and audio that espeak-ng's
+ * library speaks is stored with marks.
  */
 const changeSince = (first: Ready, later: Ready): string | undefined => {
   if (!isDeepStrictEqual(later.versions, first.versions)) {

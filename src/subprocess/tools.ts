@@ -12,9 +12,9 @@ export type FailureReason =
   | "library"
   /** It ended with an error. */
   | "exit"
-  /** Killed from outside: out of memory, or an operator. */
+  /** It was killed from outside, for lack of memory or by an operator. */
   | "killed"
-  /** It succeeded without output. */
+  /** It succeeded, but wrote no output. */
   | "silent"
   | "deadline"
   /** Its output was too large. */
@@ -29,7 +29,7 @@ export type FailureReason =
   | "refused"
   /** The helper process died. */
   | "helper"
-  /** Aborted by its caller. */
+  /** Its caller aborted it. */
   | "abandoned";
 
 /** A job failed. The message is safe to show: it contains no path and no input. */
@@ -45,7 +45,7 @@ export class ToolFailed extends Error {
     this.isOfEncoder = isOfEncoder;
   }
 
-  /** True if the cause was outside of the job, so that it may be restarted. */
+  /** True if the cause was outside of the job, so that the job may be restarted. */
   get interrupted(): boolean {
     return this.reason === "helper" || this.reason === "killed";
   }

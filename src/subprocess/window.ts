@@ -4,7 +4,9 @@ export type Window = ReturnType<typeof createWindow>;
 
 const partBytes = 32 * 1024;
 
-/** Parts for one message each: a large message would delay those of other jobs. */
+/**
+ * Divides bytes into parts of one message each: a large message would delay those of other jobs.
+ */
 export function* inParts(bytes: Buffer): Generator<Buffer, void> {
   for (let at = 0; at < bytes.length; at += partBytes) yield bytes.subarray(at, at + partBytes);
 }

@@ -6,9 +6,9 @@ import { startLimited } from "./tool-process.ts";
 const limits = { cpuSeconds: 60, memoryBytes: 512 * 1024 * 1024, fileBytes: 0 };
 
 /**
- * Decodes untrusted audio with ffmpeg. It reads nothing but standard input, as the one container
- * that was recognised: no other demuxer, no protocol, no file and no address that the audio might
- * name. The first samples leave when the first packets have arrived.
+ * Decodes untrusted audio with ffmpeg. It reads only its standard input, and only as the container
+ * that was recognised. No other demuxer and no protocol is allowed, so that it opens no file and no
+ * address that the audio names. It writes the first samples when the first packets have arrived.
  */
 export const startDecoder = ({ container, lowPriority }: DecoderSpec): ToolProcess =>
   startLimited(

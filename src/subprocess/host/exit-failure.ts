@@ -8,11 +8,14 @@ export interface ToolProcess {
   readonly input: Writable;
   /** Ends when the process has exited successfully; throws {ToolFailed} otherwise. */
   readonly output: AsyncIterable<Buffer>;
-  /** The report about its output, which has ended; undefined if it reports nothing. */
+  /**
+   * Returns the report about the output, when the output has ended; undefined if there is no
+   * report.
+   */
   readonly spoken?: () => JobReport | undefined;
   /** Passes on the service's response to a request of a text. */
   readonly onResponse?: (response: TextResponse) => void;
-  /** Kills it at once, without a reason. */
+  /** Kills the process at once. */
   kill(): void;
 }
 
@@ -38,13 +41,16 @@ export const exitOf = (tool: string, child: ChildProcess) => {
 export const notStarted = (tool: string): ToolFailed =>
   new ToolFailed("missing", `${tool} could not be started.`);
 
-/** The failure of a tool by its exit. `stderr`: the start of its error output. */
+/**
+ * Returns the failure of a tool that has exited with an error. `stderr`: the start of its error
+ * output.
+ */
 export const exitFailure = (tool: string, stderr: string): ToolFailed => {
   const words = complaint(stderr);
   return new ToolFailed("exit", words === "" ? `${tool} failed.` : `${tool} failed: ${words}`);
 };
 
-/** The failure of a killed tool; undefined for a crash. */
+/** Returns the failure of a tool that was killed; undefined if the signal is that of a crash. */
 export const signalFailure = (tool: string, signal: string): ToolFailed | undefined => {
   switch (signal) {
     case "SIGKILL":
@@ -59,10 +65,12 @@ export const signalFailure = (tool: string, signal: string): ToolFailed | undefi
   }
 };
 
-/** V8 writes this before the reason for which it ends a process, such as a lack of memory. */
+/**
+ * The lines that V8 writes before the reason for which it ends a process, such as a lack of memory.
+ */
 const v8Heading = /^\s*#\n(?:# Fatal error in .*\n)?# /;
 
-/** Removes quoted input and file names. */
+/** Returns the first line of the error output, without quoted input and file names. */
 const complaint = (stderr: string): string =>
   (stderr.replace(v8Heading, "").trim().split("\n", 1)[0] ?? "")
     .replace(/(["'`]).*\1/g, "…")

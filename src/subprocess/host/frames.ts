@@ -2,31 +2,33 @@ import type { SpeechEvent } from "../espeak.ts";
 
 /** A speaker process writes frames: each has a kind, a length, and content. */
 export const frameKinds = {
-  /** Once: the library is loaded. JSON: a string, its version. */
+  /** The library is loaded. The content is a JSON string: the program's report about it. */
   ready: 1,
   /** A part of the WAV. */
   wav: 2,
-  /** The end of a text. JSON: SpokenText. */
+  /** A text has ended. The content is a `SpokenText` as JSON. */
   done: 3,
-  /** The end of a text that failed. JSON: a string. */
+  /**
+   * A text has failed, or the library cannot be loaded. The content is a JSON string: the message.
+   */
   failed: 4,
 } as const;
 
 export interface SpokenText {
   readonly events: readonly SpeechEvent[];
-  /** The CPU time that the process took for it. */
+  /** The CPU time that the process took for the text. */
   readonly cpuMs: number;
   /** True if the process ends now. */
   readonly isLast: boolean;
 }
 
-/**
- * A line of a speaker process's input, in place of a request: the text that it speaks is no longer
- * needed.
- */
+/** The line in the input of a speaker process that cancels the text that it speaks. */
 export const cancelLine = "cancel";
 
-/** A request in one line: JSON may contain U+2028 and U+2029, at which `readline` ends a line. */
+/**
+ * Returns a request as one line. U+2028 and U+2029, which JSON may contain, are escaped, because
+ * `readline` ends a line there.
+ */
 export const requestLine = (request: unknown): string =>
   JSON.stringify(request).replace(/[\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`);
 
@@ -46,7 +48,10 @@ export const frameHeader = (kind: FrameKind, length: number): Buffer => {
   return header;
 };
 
-/** Returns the complete frames in what was read so far; the rest is kept for the next call. */
+/**
+ * Returns a function that takes the bytes as they are read and returns the frames that are
+ * complete. It keeps the rest for the next call.
+ */
 export const createFrameReader = (): ((bytes: Buffer) => Frame[]) => {
   let held: Buffer = Buffer.alloc(0);
   return (bytes) => {

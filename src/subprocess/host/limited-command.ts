@@ -1,18 +1,24 @@
-/** Resource limits of a speech tool. Measured: flite needs 60 MB and 7 s for its slowest pieces. */
+/**
+ * The resource limits of a speech tool. flite needs 60 MB and 7 s for its slowest pieces
+ * (measured).
+ */
 export interface ToolLimits {
   readonly cpuSeconds?: number;
-  /** Address space. */
+  /** The limit of the address space. */
   readonly memoryBytes?: number;
-  /** Writable memory: for Node, which reserves address space without using it. */
+  /**
+   * The limit of writable memory. It is for Node, which reserves address space without using it.
+   */
   readonly dataBytes?: number;
-  /** Size of any file that it writes. */
+  /** The largest size of a file that the tool writes. */
   readonly fileBytes?: number;
 }
 
 /**
- * Runs the tool under resource limits (`setrlimit`, which Node lacks): a shell sets them and
- * executes the tool. Tool and arguments are parameters of the shell, which it never parses. A soft
- * CPU limit ends the tool by SIGXCPU; a hard one would send SIGKILL, like an operator.
+ * Returns the command that runs the tool under resource limits (`setrlimit`, which Node lacks): a
+ * shell sets them and executes the tool. The tool and its arguments are parameters of the shell,
+ * which never parses them. A soft CPU limit ends the tool by SIGXCPU. A hard limit would send
+ * SIGKILL, which could also come from an operator.
  */
 export const limitedCommand = (
   tool: string,

@@ -12,7 +12,7 @@ interface LimitedProcessOptions {
   readonly onStop?: (failure: ToolFailed) => void;
 }
 
-/** A process of a tool within its deadline and its output limit. */
+/** Keeps the process of a tool within its deadline and its output limit. */
 export class LimitedProcess {
   readonly #name: string;
   readonly #toolProcess: ToolProcess;
@@ -22,7 +22,7 @@ export class LimitedProcess {
   #stopped: ToolFailed | undefined;
   #hasEnded = false;
 
-  /** `name`: in messages. */
+  /** `name`: the name of the tool in messages. */
   constructor(
     name: string,
     toolProcess: ToolProcess,
@@ -48,16 +48,17 @@ export class LimitedProcess {
     this.#deadline?.extend(input);
   }
 
-  /** Kills the process: the output throws this failure when it has exited. */
+  /** Kills the process. The output throws this failure when the process has exited. */
   stop(failure: ToolFailed): void {
-    if (this.#hasEnded) return; // its process may work for others
+    if (this.#hasEnded) return; // its process may work for another job by now
     this.#stopped ??= failure;
     this.#toolProcess.kill();
     this.#onStop?.(this.#stopped);
   }
 
   /**
-   * Ends, and throws, when the process has exited. A reader that leaves early kills it.
+   * Yields the output, and ends or throws when the process has exited. A reader that leaves early
+   * kills the process.
    * @throws {ToolFailed}
    */
   async *output(): AsyncGenerator<Buffer, void> {
@@ -73,7 +74,7 @@ export class LimitedProcess {
         size += chunk.length;
         if (size > this.#maxOutputBytes)
           this.stop(new ToolFailed("flood", `${this.#name} exceeded the output limit.`));
-        // After a stop the output is discarded until the process has exited.
+        // After a stop, the output is dropped until the process has exited.
         if (!this.#stopped) yield chunk;
       }
       if (this.#stopped) throw this.#stopped;

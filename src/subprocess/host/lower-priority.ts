@@ -3,16 +3,17 @@ import { constants, getPriority, setPriority } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
 /**
- * A third of this process's weight in Linux's scheduler: 10, the usual value, would starve the
- * tools beside other programs.
+ * The increment of the nice value. It leaves a third of this process's weight in Linux's scheduler.
+ * 10, the usual increment, would starve the tools beside other programs.
  */
 const lower = 5;
 
 const lowerThan = (priority: number): number => Math.min(priority + lower, constants.priority.PRIORITY_LOW);
 
 /**
- * Lets the service, its helper and urgent texts go before a process, or a thread of this one. There
- * is no way back without privileges. Undefined: the process could not be started.
+ * Lowers the priority of a process, or of a thread of this process, so that the service, its helper
+ * and urgent texts go before it. Without privileges, the priority cannot be raised again. `id` is
+ * undefined if the process could not be started.
  */
 export const lowerPriority = (id: number | undefined): void => {
   try {
@@ -23,10 +24,11 @@ export const lowerPriority = (id: number | undefined): void => {
 };
 
 /**
- * Lets the service go before this process and all that it starts, where the kernel shares time
- * among sessions: priorities of processes then count within their session only (sched(7), "The
- * autogroup feature"). To be called by the session's leader. The file is empty if the service's
- * session has no group: the service's own priority counts then.
+ * Lowers the priority of this process's session, so that the service goes before this process and
+ * all processes that it starts. This is needed where the kernel shares time among sessions: there,
+ * priorities of processes count only within their session (sched(7), "The autogroup feature"). The
+ * leader of the session must call it. The file `autogroup` is empty if the service's session has no
+ * group: then the service's own priority counts.
  */
 export const lowerPriorityOfSession = async (): Promise<void> => {
   try {
@@ -34,7 +36,7 @@ export const lowerPriorityOfSession = async (): Promise<void> => {
     const nice = group.match(/nice (-?\d+)/)?.[1] ?? getPriority(process.ppid);
     await setPriorityOfSession(lowerThan(Number(nice)));
   } catch {
-    // Another kernel, one without autogroups, or one that has refused every attempt.
+    // The kernel is not Linux, has no autogroups, or has refused every attempt.
   }
 };
 

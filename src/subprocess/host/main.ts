@@ -26,8 +26,8 @@ import { startTool } from "./tool-process.ts";
 import { detectVersions } from "./versions.ts";
 
 /**
- * The helper process: starts all tools, because `spawn` blocks the event loop of the service for 1
- * to 30 ms, depending on its memory. It ends with its parent.
+ * The program of the helper process. It starts all tools, because `spawn` blocks the event loop of
+ * the service for 1 to 30 ms, depending on its memory. It ends with its parent.
  */
 const {
   encodersAhead,
@@ -35,8 +35,8 @@ const {
   codecFolder,
 } = JSON.parse(process.argv[2] ?? "{}") as HostOptions;
 
-// These variables are for this process only: tools inherit the rest of its environment. Our own
-// programs are given the cache again.
+// These variables are for this process only. Tools inherit the rest of its environment; the
+// service's own programs get the variable of the compile cache again.
 for (const name of Object.keys(process.env)) if (name.startsWith("MALLOC_")) delete process.env[name];
 delete process.env.NODE_COMPILE_CACHE;
 
@@ -90,8 +90,8 @@ function failStart(error: unknown): Promise<never> {
 }
 
 /**
- * Returns undefined if the command line speaks. Another version of the library would make other
- * audio.
+ * Returns undefined if the command line must speak, because the library is missing or has another
+ * version, which would make other audio.
  * @throws {ToolFailed} the machine is too busy: whether the library can be loaded is unknown
  */
 async function openSpeakers(version: string | undefined): Promise<SpeakerPool | undefined> {

@@ -4,11 +4,11 @@ import { parentPort, workerData } from "node:worker_threads";
 import { cancelLine } from "./frames.ts";
 import type { RequestReaderData } from "./requests.ts";
 
-/** The thread of a speaker process that reads its input. It ends with the input. */
+/** The program of the thread that reads a speaker process's input. It ends with the input. */
 
 /**
- * A stream of `fs` would block the end of a process whose main thread has failed until its input
- * ends.
+ * With a stream of `fs`, a process whose main thread has failed would not end before its input
+ * does.
  */
 const input = new Socket({ fd: 0, readable: true, writable: false });
 

@@ -1,7 +1,7 @@
 import { on } from "node:events";
 import { Worker } from "node:worker_threads";
 
-/** A request to a program that can end it early. */
+/** A request to a program that can end its work for it early. */
 export interface SpeakerRequest<Content> {
   readonly content: Content;
   /** True if the text is no longer needed. */
@@ -18,12 +18,12 @@ export interface RequestReaderData {
   readonly stopByte: StopByte;
 }
 
-/** A thread without limits reserves 500 MB of what the process may have. */
+/** Without limits, the thread would reserve 500 MB of the memory that the process may have. */
 const resourceLimits = { codeRangeSizeMb: 8, maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 };
 
 /**
- * The requests in the program's input. A thread of its own reads them, so that a cancellation
- * arrives in the middle of a synthesis that does not return to the event loop.
+ * Yields the requests in the program's input. A thread of its own reads them, so that a
+ * cancellation arrives in the middle of a synthesis that does not return to the event loop.
  * @param stopByte is 1 from the cancellation of a request until the next request is taken
  */
 export async function* readRequests<Content>(
@@ -34,8 +34,8 @@ export async function* readRequests<Content>(
   const reader = new Worker(new URL("./request-reader.ts", import.meta.url), {
     workerData,
     resourceLimits,
-    // Otherwise its output is connected with `process.stdout`, which makes the process's own one
-    // non-blocking.
+    // Otherwise the thread's output would be piped to `process.stdout`, and the process's own
+    // output would become non-blocking.
     stdout: true,
     stderr: true,
   });

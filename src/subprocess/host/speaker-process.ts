@@ -19,13 +19,16 @@ export type SpeakerProcess<Content> = ReturnType<typeof startSpeaker<Content>>;
 export interface SpeakerOptions {
   /** The name of the process in messages. */
   readonly name: string;
-  /** The program reads requests and writes frames (speaker-program.ts). Its arguments follow. */
+  /**
+   * The program, which reads requests and writes frames (speaker-program.ts). `args` are its
+   * arguments.
+   */
   readonly program: URL;
   readonly args?: readonly string[];
   /** The options of Node, and its environment. */
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Memory of the library, in addition to what Node reserves. */
+  /** The memory of the library, in addition to what Node reserves. */
   readonly memoryBytes: number;
   readonly lowPriority: boolean;
 }
@@ -65,14 +68,14 @@ export const startSpeaker = <Content>(options: SpeakerOptions) => {
 
   return {
     /**
-     * Returns what the program reports about its library.
+     * Resolves with the program's report about its library.
      * @throws {ToolFailed} with the reason "library" if the program reports that the library cannot
      * be loaded; with another one if the process has not started, or has ended without a report
      */
     ready,
     /**
-     * Speaks a text; one at a time. Yields a WAV. Unread output delays the process. An abort ends
-     * the output early, unless the program speaks a text in a single step.
+     * Speaks a text. Only one text may be in progress. Yields a WAV. Unread output delays the
+     * process. An abort ends the output early, unless the program speaks a text in a single step.
      * @throws {ToolFailed}
      */
     speak: async function* (request: Content, signal: AbortSignal): AsyncGenerator<Buffer, SpokenText> {

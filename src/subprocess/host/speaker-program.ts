@@ -3,19 +3,19 @@ import { espeakUnknownSize, wavHeader } from "../../domain/synthesis/wav-header.
 import { cancelLine, type FrameKind, frameHeader, frameKinds, type SpokenText } from "./frames.ts";
 
 /**
- * The program of a speaker process: it reads requests as lines of JSON and writes frames. Writing
- * blocks, so the pipe's backpressure is that of the synthesis. It speaks one text at a time, and
- * ends when its input ends.
+ * The functions that all programs of speaker processes use. Such a program reads requests as lines
+ * of JSON and writes frames. It speaks one text at a time, and ends when its input ends. Writing
+ * blocks, so that a full pipe delays the synthesis.
  */
 
 const input = 0;
 const output = 1;
 const lineFeed = 0x0a;
-/** Enough for the encoder to begin with. */
+/** The size of the first part: enough for the encoder to begin with. */
 const firstPartBytes = 8 * 1024;
 /**
- * Less than a message of 32 KB, because what is held back at the end of a part is sent with the
- * next one.
+ * The size of further parts. It is less than a message of 32 KB, because samples that are held back
+ * at the end of a part are sent with the next one.
  */
 const partBytes = 30 * 1024;
 
@@ -69,7 +69,7 @@ export const createWavWriter = (sampleRate: () => number) => {
   };
 };
 
-/** The requests to a program whose synthesis is a single step, which no cancellation ends. */
+/** Yields the requests to a program whose synthesis is a single step, which cannot be cancelled. */
 export function* readLines(): Generator<string, void> {
   for (const line of linesOfInput()) if (line !== cancelLine) yield line;
 }

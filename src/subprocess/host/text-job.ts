@@ -5,8 +5,8 @@ import type { SpokenText } from "./frames.ts";
 import type { SpeakerProcess } from "./speaker-process.ts";
 
 /**
- * A text that is no longer needed may still end within this time: its process can be used again,
- * and most texts take less than the start of another one.
+ * A text that is no longer needed may end by itself within this time. Its process can then be used
+ * again, and most texts take less time than the start of another process.
  */
 const endsItselfMs = 500;
 
@@ -16,13 +16,16 @@ export const abandoned = new ToolFailed("abandoned", "The text is no longer need
 export interface TakenSpeaker<Content> {
   readonly speaker: SpeakerProcess<Content>;
   /**
-   * Called when its text has ended, or its process. `hasFailed`: the text has, so that the state of
-   * the process's library is unknown.
+   * Called when the text or the process has ended. `hasFailed`: true if the text has failed, so
+   * that the state of the library is unknown.
    */
   readonly release: (hasFailed: boolean) => void;
 }
 
-/** One text as a tool's process: it starts when its input ends. `take` rejects if it is aborted. */
+/**
+ * Speaks one text, with the interface of a tool's process. It starts when its input ends. `take`
+ * rejects if the signal is aborted.
+ */
 export const speakOnce = <Content>(
   requestFor: (input: string) => Content,
   take: (signal: AbortSignal) => Promise<TakenSpeaker<Content>>,

@@ -34,8 +34,8 @@ interface Piece extends PieceSpec {
 }
 
 /**
- * Speaks and encodes a text. Its tools run one after the other, each with a slot of the service, so
- * that those of other texts come between.
+ * Speaks and encodes a text. Its tools run one after the other. Each needs a slot of the service,
+ * so that tools of other texts can run in between.
  */
 export const startText = (
   spec: SpeechSpec,
@@ -126,7 +126,7 @@ export const startText = (
   }
 
   return {
-    input: new Writable(), // its pieces are in its spec
+    input: new Writable(), // the pieces are in the spec
     output: read(),
     spoken: () => spoken && { speech: spoken.report() },
     onResponse,
@@ -134,11 +134,11 @@ export const startText = (
   };
 };
 
-/** The requests of a text to the service, which fail when it is stopped. */
+/** Sends the requests of a text to the service. They fail when the text is stopped. */
 const createRequests = (send: TextOptions["ask"], stopped: AbortSignal) => {
   const pending: ((response: TextResponse) => void)[] = [];
   return {
-    /** @throws {ToolFailed} it is refused */
+    /** @throws {ToolFailed} the service refuses the request */
     ask: async (request: TextRequest): Promise<TextResponse> => {
       const responded = new Promise<TextResponse>((resolve) => pending.push(resolve));
       send(pending.length - 1, request);
@@ -150,14 +150,17 @@ const createRequests = (send: TextOptions["ask"], stopped: AbortSignal) => {
   };
 };
 
-/** With the sample rate in the input's header, one idle encoder process fits all rates. */
+/**
+ * Writes the samples to the encoder. The header of the input states the sample rate, so that an
+ * idle encoder process fits every rate.
+ */
 const feed = async (
   input: ToolProcess["input"],
   { sampleRate, pcm }: SpokenText,
   limited: LimitedProcess,
   stopped: AbortSignal,
 ): Promise<void> => {
-  // An encoder that has exited may never take what was written.
+  // An encoder that has exited may never take the bytes: the callback might not be called.
   const write = (bytes: Buffer): Promise<void> =>
     untilAborted(new Promise((resolve) => input.write(bytes, () => resolve())), stopped);
   await write(wavHeader(sampleRate, unknownSize));
@@ -170,7 +173,7 @@ const feed = async (
   input.end();
 };
 
-/** The header is sent with the first samples, not before. */
+/** Yields the header when the first samples arrive, not earlier. */
 async function* inWav({ sampleRate, pcm }: SpokenText): AsyncGenerator<Buffer, void> {
   let header: Buffer | undefined = wavHeader(sampleRate, unknownSize);
   for await (const chunk of pcm) {

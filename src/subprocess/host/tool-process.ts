@@ -12,7 +12,7 @@ import { lowerPriority } from "./lower-priority.ts";
 
 const pieceBytes = 64 * 1024;
 const memoryBytes = 256 * 1024 * 1024;
-/** Exit code of a shell for an unknown command. */
+/** The exit code of a shell for an unknown command. */
 const notFound = 127;
 
 /** Starts a speech tool under resource limits. The text is passed on standard input only. */
@@ -26,7 +26,7 @@ export const startTool = (spec: ToolSpec): ToolProcess => {
 
 interface StartOptions {
   readonly limits: ToolLimits;
-  /** A file descriptor, or its standard output. */
+  /** A file descriptor, or `pipe` to read standard output. */
   readonly output: "pipe" | number;
   readonly lowPriority: boolean;
 }
@@ -39,7 +39,7 @@ export const startLimited = (
   const child = spawn(...limitedCommand(tool, args, limits), { stdio: ["pipe", output, "pipe"] });
   if (lowPriority) lowerPriority(child.pid);
   const exited = success(tool, child);
-  exited.catch(() => undefined); // reported by the output
+  exited.catch(() => undefined); // the output reports it
   return {
     input: child.stdin as Writable,
     output: output === "pipe" ? piped(child.stdout as Readable, exited) : filed(output, exited),
@@ -67,7 +67,7 @@ async function* filed(file: number, exited: Promise<void>): AsyncIterable<Buffer
   }
 }
 
-/** @throws {ToolFailed} it has failed */
+/** @throws {ToolFailed} the tool has failed */
 const success = async (tool: string, child: ChildProcess): Promise<void> => {
   const { code, failure } = await exitOf(tool, child);
   if (code !== 0) throw code === notFound ? notStarted(tool) : failure;
@@ -77,9 +77,9 @@ const success = async (tool: string, child: ChildProcess): Promise<void> => {
 const folders = ["/dev/shm", tmpdir()];
 
 /**
- * An unnamed temporary file, which disappears with its process. It is in the first directory with
- * room for `bytes`, or in the one with the most room.
- * @throws if no directory is writable
+ * Opens an unnamed temporary file, which disappears with this process. It is in the first folder
+ * with room for `bytes`, or in the one with the most room.
+ * @throws if the folder is not writable
  */
 const openTemporaryFile = (bytes: number): number => {
   const byRoom = folders.map((folder) => ({ folder, room: roomIn(folder) }));

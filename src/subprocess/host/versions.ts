@@ -4,13 +4,13 @@ import { type Tool, ToolFailed, type ToolVersions } from "../tools.ts";
 
 const questions: Readonly<Record<Tool, readonly [argument: string, pattern: RegExp]>> = {
   "espeak-ng": ["--version", /text-to-speech: (\S+)/],
-  // It responds, and exits with 1.
+  // flite reports its version and exits with 1.
   flite: ["--version", /version: flite-(\S+)/],
   ffmpeg: ["-version", /^ffmpeg version (\S+)/],
 };
 
 /**
- * `known`: what is known without asking.
+ * Asks the tools for their versions. `known`: the versions that are known already.
  * @throws {ToolFailed} the machine is too busy: whether a tool is installed is unknown
  */
 export const detectVersions = async ({
@@ -37,7 +37,7 @@ const askVersion = (tool: Tool, deadlineMs: number): Promise<string | undefined>
     });
   });
 
-/** The tool was killed, by its deadline or for lack of memory, or no process could be started. */
+/** True if the tool was killed, by its deadline or for lack of memory, or could not be started. */
 const isBusy = ({ signal, code }: ExecFileException): boolean =>
   signal === "SIGKILL" || ["EAGAIN", "EMFILE", "ENFILE"].includes(String(code));
 

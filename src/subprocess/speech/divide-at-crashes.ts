@@ -6,8 +6,9 @@ export type SpokenPiece = AsyncIterable<Buffer>;
 type Say<Piece> = (piece: Piece, signal: AbortSignal, isContinuation: boolean) => Promise<SpokenPiece>;
 
 /**
- * Speaks a piece at which the tool crashes in smaller pieces, and those likewise. Samples that were
- * passed on before the crash are not repeated. `divide`: throws if the piece is indivisible.
+ * Returns a function that speaks a piece. If the tool crashes at the piece, its parts are spoken
+ * instead, and the parts of a part at which the tool crashes again. Samples that were passed on
+ * before the crash are not repeated. `divide` throws if the piece cannot be divided.
  */
 export const dividingAtCrashes = <Piece>(
   say: Say<Piece>,
@@ -28,8 +29,8 @@ export const dividingAtCrashes = <Piece>(
       return continued(await say(piece, signal, isContinuation), afterCrash);
     } catch (error) {
       const divided = await afterCrash(error);
-      // None of the piece was passed on: it is refused as a whole if it has a letter that cannot be
-      // spoken.
+      // No sample of the piece was passed on. If one of its letters cannot be spoken, the whole
+      // piece is refused, so all parts are spoken first.
       return isPart ? divided : await collected(divided);
     }
   };
@@ -39,7 +40,7 @@ export const dividingAtCrashes = <Piece>(
 const isCrash = (error: unknown): error is ToolFailed =>
   error instanceof ToolFailed && error.reason === "exit";
 
-/** One after the other. */
+/** Speaks the parts one after the other. */
 const joined = async <Piece>(
   parts: readonly Piece[],
   begin: (part: Piece, isContinuation: boolean) => Promise<SpokenPiece>,
@@ -92,7 +93,7 @@ async function* continued(
 
 export const silence = (): ToolFailed => new ToolFailed("silence", "The speech is silent.");
 
-/** A silent piece does not fail the others: its error becomes undefined. */
+/** Returns undefined for the error of a silent piece, which does not fail the others. */
 export const ifSilent = (error: unknown): undefined => {
   if (!(error instanceof ToolFailed && error.reason === "silence")) throw error;
 };

@@ -22,9 +22,9 @@ export interface Speaking {
 }
 
 export interface SpeechOptions extends Pick<SlotOptions, "waiter" | "beforeStart"> {
-  /** A slot of the encoder that was reserved. */
+  /** The slot that was reserved for the encoder. */
   readonly slot?: ReservedSlot | undefined;
-  /** Called when the first samples are there, before the encoder has its slot. */
+  /** Called when the first samples exist, before the encoder has its slot. */
   readonly onEncoding?: ((sampleRate: number) => void) | undefined;
 }
 
@@ -85,7 +85,7 @@ interface RunningTextOptions extends Required<Pick<SpeechOptions, "beforeStart" 
 }
 
 class RunningText implements TextListener {
-  /** Why the helper was last refused what it needed. */
+  /** The error for which the last request of the helper was refused. */
   refusal: unknown;
   readonly #context: HostContext;
   readonly #speaking: Speaking;
@@ -135,7 +135,8 @@ class RunningText implements TextListener {
         await this.#begin(request.piece, request.isContinuation);
         this.#watch(request.piece);
       } else {
-        // Its tool is running: a refusal now would waste that. It is one job, and no piece of it.
+        // The tool is running, and its work would be wasted if the encoder were refused a slot now.
+        // The encoder is one job for the whole text, not a job for a piece of it.
         const options = { isContinuation: true, isFirstPiece: true };
         const { waiter, waiting } = this.#options;
         this.#releaseEncoder = await this.#speaking.encoderSlots.acquire(waiter, waiting, options);
@@ -161,7 +162,7 @@ class RunningText implements TextListener {
     else running?.use?.succeeded();
   }
 
-  /** Releases what it still holds. */
+  /** Releases the slots that the text still holds. */
   end(): void {
     for (const { stopDeadline, release, use } of this.#running.values()) {
       stopDeadline();
@@ -195,7 +196,10 @@ class RunningText implements TextListener {
     }
   }
 
-  /** The helper enforces deadlines itself; a frozen one does not. */
+  /**
+   * Starts the deadline of a piece. The helper enforces deadlines itself, but not while it is
+   * frozen.
+   */
   #watch(number: number): void {
     const running = this.#running.get(number);
     if (!running) return;
@@ -214,8 +218,9 @@ class RunningText implements TextListener {
 const frozenMs = 30_000;
 
 /**
- * Kills a frozen helper, also while no piece is spoken. A client that does not read holds a text
- * for longer than any deadline that is known here. Returns what ends it.
+ * Kills a frozen helper, even while no piece is spoken. Deadlines are not enough for this: a client
+ * that does not read holds a text for longer than any deadline that is known here. Returns a
+ * function that ends the watch.
  */
 const watchHelper = (
   host: Pick<HostProcess, "ping" | "kill">,

@@ -4,7 +4,7 @@ import type { SubprocessHost } from "../subprocess-host.ts";
 import { type PieceListener, speakPieces } from "./speak-pieces.ts";
 import type { PieceJob, SpeechPiece } from "./speech-job.ts";
 
-/** The WAV of a piece. `onEnd`: called before its end. */
+/** Returns the WAV of a piece. `onEnd`: called before its end. */
 export type SpeakPiece = (
   job: PieceJob,
   signal: AbortSignal,
@@ -12,7 +12,10 @@ export type SpeakPiece = (
   onEnd: (report: JobReport) => void,
 ) => AsyncIterable<Buffer>;
 
-/** Implements `synthesize` without the helper, which pages do not have. Returns samples. */
+/**
+ * Implements `synthesize` without the helper, which pages do not have. Yields a WAV: nothing is
+ * encoded.
+ */
 export const speakInProcess = (speakPiece: SpeakPiece): SubprocessHost["synthesize"] =>
   async function* ({ pieces, progressive, divide }, signal, { beforeStart } = {}) {
     let numbers = 0;

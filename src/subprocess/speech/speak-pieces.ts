@@ -20,14 +20,15 @@ export interface NumberedPiece {
 export interface PieceListener {
   /** Called before the end of the samples. */
   readonly onEnd: (report: JobReport) => void;
-  /** The tool is stopped: its output must end, though nobody may read it. */
+  /** Called when the tool is stopped: its output must end, even if nobody reads it. */
   readonly onStop: (failure: ToolFailed) => void;
 }
 
 interface Speaking<Piece> {
   readonly progressive: boolean;
   /**
-   * The WAV of a piece: at most two are in progress. Its tool starts with the first read.
+   * Returns the WAV of a piece. At most two pieces are in progress. The tool starts with the first
+   * read.
    * @throws {ToolFailed}
    */
   readonly say: (
@@ -36,7 +37,7 @@ interface Speaking<Piece> {
     isContinuation: boolean,
     listener: PieceListener,
   ) => AsyncIterable<Buffer>;
-  /** The parts of a piece at which its tool crashed. */
+  /** Returns the parts of a piece at which its tool crashed. */
   readonly divide: (piece: Piece, crash: ToolFailed) => Promise<readonly Piece[]>;
 }
 
@@ -49,9 +50,9 @@ export interface SpokenText {
 }
 
 /**
- * One audio of all pieces, which begins with the first one that has audible speech. Its sample rate
- * is that piece's. Pages speak with it, so it imports nothing that only Node has but `Buffer` and
- * `Readable`.
+ * Speaks all pieces as one audio. It begins with the first piece that has audible speech, and has
+ * the sample rate of this piece. Pages use this function, so this file imports nothing that only
+ * Node has, except `Buffer` and `Readable`.
  * @throws {ToolFailed} a tool failed, or the speech of all pieces is silent
  */
 export const speakPieces = async <Piece extends NumberedPiece>(
@@ -120,7 +121,7 @@ const invalid = (message: string): ToolFailed => new ToolFailed("output", messag
 
 const isInterrupted = (error: unknown): boolean => error instanceof ToolFailed && error.interrupted;
 
-/** The samples of a piece, with its pauses, which are counted in its report. */
+/** Returns the samples of a piece with its pauses, and counts them in the report of the piece. */
 const shaped = (
   samples: Samples,
   { leading, trailing, silence, pauseMs }: PieceShape,
@@ -163,10 +164,11 @@ const silenceOf = (ms: number, sampleRate: number): Buffer =>
 async function* nothing(): AsyncGenerator<Buffer, void> {}
 
 /**
- * A piece usually has fewer: at the slowest rate it takes 2 MB, the breaks of a document another 3,
- * and a part up to 32 KB. The tools' `maxOutputBytes` limits its bytes.
+ * The most chunks that are read ahead. A piece usually has fewer: at the slowest rate it takes 2
+ * MB, the breaks of a document take another 3 MB, and a chunk has up to 32 KB. `maxOutputBytes` of
+ * the tool limits the bytes.
  */
-const partsOfPiece = 2048;
+const chunksReadAhead = 2048;
 
 /**
  * Reads ahead, so that a slow client neither holds the slot of the tool nor exceeds its deadline.
@@ -177,7 +179,7 @@ const prefetched = (pcm: AsyncIterable<Buffer>, signal: AbortSignal): AsyncItera
   // A tool whose samples nobody reads any more must end, too.
   const destroy = (): void => void prefetching.destroy(signal.reason);
   const onClose = (): void => signal.removeEventListener("abort", destroy);
-  const prefetching = Readable.from(tap(pcm, { onClose }), { highWaterMark: partsOfPiece });
+  const prefetching = Readable.from(tap(pcm, { onClose }), { highWaterMark: chunksReadAhead });
   signal.addEventListener("abort", destroy, { once: true });
   prefetching.on("error", () => undefined); // reported to the reader; without one it must not be uncaught
   prefetching.read(0);

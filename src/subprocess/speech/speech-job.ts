@@ -11,17 +11,17 @@ export type PieceJob =
 export interface SpeechPiece {
   readonly job: PieceJob;
   readonly shape: PieceShape;
-  /** Estimated seconds of speech. */
+  /** The estimated seconds of speech. */
   readonly seconds: number;
   /** Called when the piece has its slot. If it throws, the piece fails with that error. */
   readonly start?: (() => PieceUse) | undefined;
 }
 
-/** One use of a model, whose first report counts. */
+/** One use of a model. Only the first call counts. */
 export interface PieceUse {
   succeeded(): void;
   failed(error: unknown): void;
-  /** Says nothing about the model. */
+  /** The use says nothing about the model. */
   ignored(): void;
 }
 
@@ -34,13 +34,14 @@ export interface SpeechJob {
   readonly progressive: boolean;
   /**
    * The parts of a piece at which its tool crashed, which are spoken instead. Their numbers follow
-   * that of the last piece, or part, in the order of the calls. None: the piece is silent.
+   * that of the last piece, or part, in the order of the calls. If there are none, the piece is
+   * silent.
    * @throws the failure of the audio
    */
   readonly divide: (piece: number, crash: Error) => Promise<readonly SpeechPiece[]>;
 }
 
-/** The job of a single piece, whose samples are not changed. */
+/** Returns the job of a single piece, whose samples are not changed. */
 export const singlePieceJob = (job: PieceJob, start?: SpeechPiece["start"]): SpeechJob => ({
   pieces: [{ job, start, shape: { gains: [], silence: 0, pauseMs: { before: 0, after: 0 } }, seconds: 1 }],
   format: undefined,

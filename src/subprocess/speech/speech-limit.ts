@@ -9,8 +9,8 @@ import { ToolFailed } from "../tools.ts";
 export const maxSpeechSeconds = 7_200;
 
 /**
- * CPU time of tools for complete audio: less than the time after which the pipeline stops to wait
- * for it (`completeMs`). Elapsed time would depend on the machine's load, for which a client must
+ * The most CPU time of tools for complete audio. It is less than the time for which the pipeline
+ * waits (`completeMs`). Elapsed time would depend on the machine's load, for which a client must
  * not be charged. A stream may take longer.
  */
 const maxCpuMs = 8 * 60_000;
@@ -31,7 +31,7 @@ export const createSpeechLimit = (progressive: boolean) => {
     addCpuTime: (ms: number): void => {
       cpuMs += ms;
     },
-    /** Passes a piece's samples on. */
+    /** Passes the samples of a piece on, and counts them. */
     within: (pcm: AsyncIterable<Buffer>, sampleRate: number): AsyncIterable<Buffer> =>
       tap(pcm, {
         onChunk: ({ length }) => {

@@ -4,7 +4,9 @@ import { openLame } from "./lame.ts";
 import { openLibav } from "./libav.ts";
 import { startLibav } from "./libav-encoding.ts";
 
-/** The encoders of this thread. A library is loaded when it is first used. */
+/**
+ * Returns a function that opens encoders in this thread. It loads a library when it first needs it.
+ */
 export const openCodecs = ({ ffmpegVersion, folder }: CodecOptions) => {
   let lame: ReturnType<typeof openLame> | undefined;
   let libav: ReturnType<typeof openLibav> | undefined;
@@ -20,9 +22,9 @@ export const openCodecs = ({ ffmpegVersion, folder }: CodecOptions) => {
 };
 
 /**
- * Loads libraries in this process, once each, and returns whether they can be used. The dynamic
- * loader finds a loaded library by its name and does not open its file again: the threads call what
- * is loaded here.
+ * Returns a function that loads a library in this process, once, and returns whether the library
+ * can be used. The dynamic loader finds a loaded library by its name and does not open its file
+ * again, so that threads call the library that is loaded here.
  */
 export const createLibraryLoader = ({ ffmpegVersion, folder }: CodecOptions) => {
   const loaders = { lame: () => openLame(folder), libav: () => openLibav(ffmpegVersion, folder) };
@@ -36,5 +38,5 @@ export const createLibraryLoader = ({ ffmpegVersion, folder }: CodecOptions) => 
   };
 };
 
-/** What keeps the libraries loaded. */
+/** The references that keep the libraries loaded. */
 const loaded: Partial<Record<CodecLibrary, unknown>> = {};

@@ -3,19 +3,20 @@ import { ToolFailed } from "../../tools.ts";
 import type { ToolProcess } from "../exit-failure.ts";
 import type { ThreadEncoding } from "./threads.ts";
 
-/** The canonical header, whose sizes are ignored: its sample rate is known. */
+/** The length of the canonical header. It is skipped, because the sample rate is known. */
 const headerBytes = 44;
 /** Parts grow: the first bytes of audio leave early, and later parts cost fewer messages. */
 const firstPartBytes = 4 * 1024;
 const maxPartBytes = 32 * 1024;
 
 /**
- * Encodes one audio as a tool's process does. Its input is a WAV of one channel. If it is not
- * progressive, its bytes are read at the end, and all samples that have arrived are one part.
+ * Encodes one audio by a thread, with the interface of a tool's process. The input is a WAV of one
+ * channel. If `progressive` is false, the bytes are needed only at the end, so that all samples
+ * that have arrived are encoded as one part.
  */
 export const encodeAsProcess = (encoding: ThreadEncoding, progressive = true): ToolProcess => {
   const input = new PassThrough();
-  input.on("error", () => undefined); // reported by the output
+  input.on("error", () => undefined); // the output reports it
   const stop = new AbortController();
   return {
     input,

@@ -2,26 +2,32 @@ import type { EncodedFormat } from "../../../domain/synthesis/formats.ts";
 
 /** The encoding of one audio by a library, in the thread that calls it. */
 export interface Encoding {
-  /** Returns what is complete of s16le mono samples, or nothing. Whole samples only. */
+  /**
+   * Encodes s16le mono samples, of which none may be divided. Returns the bytes that are complete
+   * by now, perhaps none.
+   */
   encode(pcm: Buffer): Buffer;
-  /** Returns the rest. */
+  /** Ends the audio, and returns the remaining bytes. */
   finish(): Buffer;
-  /** Frees its memory; to be called once, last. */
+  /** Frees the memory. Call it once, after all other methods. */
   close(): void;
 }
 
-/** LAME's own, and those of ffmpeg. */
+/** The libraries that encode: LAME's own, and those of ffmpeg. */
 export type CodecLibrary = "lame" | "libav";
 
-/** Where the libraries are. */
+/** The location of the libraries. */
 export interface CodecOptions {
   /** The version of the program ffmpeg. */
   readonly ffmpegVersion: string;
-  /** With a slash at its end; empty: where the dynamic loader finds them. */
+  /**
+   * The folder of the libraries, with a slash at its end. If it is empty, the dynamic loader finds
+   * them.
+   */
   readonly folder: string;
 }
 
-/** Others would be resampled, which LAME does not do as ffmpeg does. */
+/** The sample rates that LAME encodes without resampling, which it does not do like ffmpeg. */
 const ratesOfLame: ReadonlySet<number> = new Set([
   8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000,
 ]);

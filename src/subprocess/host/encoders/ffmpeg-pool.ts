@@ -9,9 +9,9 @@ const replaceDelayMs = 500;
 export type EncoderPool = ReturnType<typeof startEncoderPool>;
 
 /**
- * Idle encoders, each for one job: ffmpeg takes longer to start (57 ms, mostly dynamic linking)
- * than to encode a sentence. A format has idle ones once its first job has ended: most processes
- * are asked for one or two formats.
+ * Keeps idle encoders, each for one job, because ffmpeg takes longer to start (57 ms, mostly
+ * dynamic linking) than to encode a sentence. A format has idle encoders once its first job has
+ * ended: most services are asked for one or two formats only.
  */
 export const startEncoderPool = (ahead: Readonly<Partial<Record<EncodedFormat, number>>>) => {
   const idle = Object.fromEntries(encodedFormats.map((format) => [format, new Set()])) as Record<
@@ -34,13 +34,13 @@ export const startEncoderPool = (ahead: Readonly<Partial<Record<EncodedFormat, n
   };
 
   return {
-    /** An idle encoder, or a new one. */
+    /** Returns an idle encoder, or a new one. */
     acquire: (format: EncodedFormat): ToolProcess => {
       const [waiting] = idle[format];
       if (waiting) idle[format].delete(waiting);
       const encoder = waiting ?? startFfmpeg(format);
-      // Others would compete with it for the CPU; but after the first job one should always be
-      // idle.
+      // Further encoders are started when this one has exited, because they would compete with it
+      // for the CPU. But after the first job of a format, one encoder should always be idle.
       if (waiting && idle[format].size === 0) startAhead(format);
       else void encoder.gone.then(() => refill(format));
       return encoder;

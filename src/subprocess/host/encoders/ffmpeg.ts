@@ -5,18 +5,20 @@ import { type EncodedFormat, formats } from "../../../domain/synthesis/formats.t
 import { exitFailure, signalFailure, type ToolProcess } from "../exit-failure.ts";
 
 /**
- * The only module that uses fluent-ffmpeg (2.1.3, archived). It passes its environment to ffmpeg
- * and searches PATH. Before its first command it would run ffmpeg twice (300 ms) to read its
- * formats and encoders, which `capabilities` returns instead. When its output stream emits `close`,
- * it fails the command 20 ms later, even one that is ending: so the output never closes. Before the
- * process has started, `kill` does nothing. Its `end` is the exit of the process: up to 200 KB of
- * output can be unread in the pipe by then, so only the end of stdout ends the output of a
- * successful process.
+ * This is the only module that uses fluent-ffmpeg (2.1.3, archived), which has these quirks:
+ * - It passes its environment to ffmpeg, and searches PATH.
+ * - Before its first command it would run ffmpeg twice (300 ms) to read the formats and encoders:
+ *   `capabilities` returns them instead.
+ * - If its output stream emits `close`, it fails the command 20 ms later, even a command that is
+ *   ending: so the output is never closed.
+ * - `kill` does nothing before the process has started.
+ * - The event `end` means the exit of the process, when up to 200 KB of output can still be unread
+ *   in the pipe: so the output of a successful process ends with its stdout.
  */
 
 /**
- * One thread: more would wait for each other. ffmpeg limits its own CPU time (seconds) and
- * allocations (bytes); it buffers only a few packets.
+ * ffmpeg uses one thread, because several would wait for each other. It limits its own CPU time (in
+ * seconds) and allocations (in bytes), and buffers only a few packets.
  */
 const inputOptions = [
   "-hide_banner",
@@ -30,14 +32,14 @@ const inputOptions = [
 ];
 const asArguments = (options: readonly string[]): string[] => options.flatMap((option) => option.split(" "));
 export const inputArguments: readonly string[] = asArguments(inputOptions);
-/** What `startFfmpeg` asks for, on a command line. */
+/** Returns the output options that `startFfmpeg` uses, as arguments of a command line. */
 export const outputArguments = (format: EncodedFormat): string[] => {
   const { codec, muxer, options } = formats[format].encoder;
   const all = [`-acodec ${codec}`, "-ac 1", ...outputOptions, ...options, `-f ${muxer}`];
   return asArguments(all);
 };
 
-/** Deterministic output; packets are flushed at once. */
+/** The output is deterministic, and packets are flushed at once. */
 const outputOptions = [
   "-threads 1",
   "-map_metadata -1",
@@ -49,8 +51,8 @@ const outputOptions = [
 type EncoderOptions = (typeof formats)[EncodedFormat]["encoder"];
 
 /**
- * fluent-ffmpeg asks ffmpeg for these before a command. ffmpeg itself reports what it
- * lacks.
+ * Replaces the functions with which fluent-ffmpeg asks ffmpeg, before a command, what it can do. If
+ * ffmpeg lacks something, it reports this itself.
  */
 const capabilities = ({
   codec,
@@ -68,7 +70,7 @@ const capabilities = ({
 const noError = null as unknown as Error;
 
 export interface EncoderProcess extends ToolProcess {
-  /** Resolves when the process has exited, in any way. */
+  /** Resolves when the process has exited, successfully or not. */
   readonly gone: Promise<void>;
 }
 
@@ -110,7 +112,10 @@ export const startFfmpeg = (format: EncodedFormat): EncoderProcess => {
   };
 };
 
-/** ffmpeg writes packets of a few hundred bytes: joined, they cost a tenth of the messages. */
+/**
+ * ffmpeg writes packets of a few hundred bytes. Joining those of this time saves nine tenths of the
+ * messages.
+ */
 const gatherMs = 2;
 
 async function* read(output: PassThrough, ended: Promise<void>): AsyncIterable<Buffer> {

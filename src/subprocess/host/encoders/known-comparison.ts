@@ -9,15 +9,15 @@ import { fileIdentity } from "../../../file-identity.ts";
 
 /*
  * Remembers between starts that the libraries have encoded like ffmpeg: the comparison takes 0.4 s
- * of CPU time. The record is beside the compiled code, and needs no more protection than that.
- * It holds only as long as every file that the comparison has read is the same.
+ * of CPU time. The record is stored beside the compiled code, and needs no more protection than
+ * this code does. It is valid only as long as every file that the comparison has read is the same.
  */
 
 interface Comparison {
   readonly ffmpegVersion: string;
-  /** What else decides the bytes. */
+  /** Everything else that decides the bytes. */
   readonly context: string;
-  /** What each file was, by its path. */
+  /** The identity of each file, by its path. */
   readonly files: Readonly<Record<string, string>>;
 }
 
@@ -36,9 +36,10 @@ export const recallComparison = (context: string, folder = getCompileCacheDir())
 };
 
 /**
- * Records that the libraries encode like ffmpeg. `loaded`: the files of the process that has used
- * them; `since`: when the comparison began. Does nothing unless ffmpeg has loaded the same files of
- * these libraries, as a script or another build does not. Never rejects.
+ * Records that the libraries encode like ffmpeg. `loaded`: the files that the process which used
+ * the libraries had loaded. `since`: the time at which the comparison began. Does nothing unless
+ * ffmpeg loads the same files of these libraries. It does not if it is a script, or was built with
+ * other libraries. Never rejects.
  */
 export const recordComparison = async (
   { ffmpegVersion, context }: Pick<Comparison, "ffmpegVersion" | "context">,
@@ -66,18 +67,20 @@ export const recordComparison = async (
   }
 };
 
-/** The libraries that are called, and those that they share with ffmpeg. */
+/** The libraries that encode. ffmpeg must load the same files of them. */
 const codecLibraries = ["libmp3lame", "libavutil", "libavcodec", "libavformat", "libswresample"];
 
-/** The dynamic loader finds libraries by it. */
+/** The file by which the dynamic loader finds libraries. */
 const loaderCache = "/etc/ld.so.cache";
 
-/** A function of the processor may be implemented differently by another one. */
+/**
+ * Contains the model of the processor, because another one may implement a function differently.
+ */
 const contextOf = (context: string): string => `${cpus()[0]?.model} ${process.version} ${context}`;
 
 const recordIn = (folder: string): string => join(folder, "encoders.json");
 
-/** @throws {Error} it is not installed */
+/** @throws {Error} ffmpeg is not installed */
 const findFfmpeg = (): string => {
   const folders = process.env.PATH?.split(delimiter) ?? [];
   const found = folders.map((folder) => join(folder, "ffmpeg")).find(isFile);
@@ -93,6 +96,6 @@ const linkedLibraries = async (program: string): Promise<string[]> => {
   return [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, path = ""]) => realpathSync(path));
 };
 
-/** The programs that encode. */
+/** The files of this folder, which decide how audio is encoded. */
 const ourFiles = (): string[] =>
   readdirSync(import.meta.dirname).map((name) => join(import.meta.dirname, name));

@@ -4,11 +4,11 @@ import type { Encoding } from "./encoding.ts";
 /** Debian's name of the library with the functions of lame.h 3.98 to 3.100. */
 const libraryName = "libmp3lame.so.0";
 const kbitPerSecond = 64;
-const jointStereo = 1; // JOINT_STEREO, as ffmpeg; LAME turns it into MONO for one channel
-/** The largest output of a call, by lame.h. */
+const jointStereo = 1; // JOINT_STEREO, like ffmpeg; LAME turns it into MONO for one channel
+/** The largest output of a call in bytes, according to lame.h. */
 const outputBytes = (samples: number): number => Math.ceil(1.25 * samples) + 7200;
 
-/** Each function takes the encoder first. */
+/** The settings of an encoder. Each has a function `lame_set_NAME`. */
 const settings = {
   num_channels: 1,
   brate: kbitPerSecond,
@@ -21,7 +21,7 @@ const settings = {
  * Opens LAME's library, which ffmpeg itself uses for mp3. Called directly it takes an eighth less
  * CPU time than through ffmpeg's libraries. With the parameters above its bytes are those of
  * `ffmpeg -codec:a libmp3lame -b:a 64k -write_xing 0 -compression_level 7`.
- * @param folder of the library, with a slash at its end, or nothing.
+ * @param folder the library's folder, with a slash at its end, or an empty string
  * @throws {Error} the library is not installed, or not as expected
  */
 export const openLame = (folder = "") => {
@@ -37,7 +37,7 @@ export const openLame = (folder = "") => {
   const flush = library.func("int lame_encode_flush(void *lame, void *out, int size)");
   const close = library.func("int lame_close(void *lame)");
 
-  /** @throws {Error} the rate is not one of them */
+  /** @throws {Error} LAME does not support the sample rate */
   return (sampleRate: number): Encoding => {
     const lame = init();
     for (const { set, value } of setters) set(lame, value);

@@ -3,11 +3,11 @@ import type { Encoding } from "./encoding.ts";
 import type { Libav } from "./libav.ts";
 import { openResampler, type SampleFormat, sampleBytes } from "./libav-resampler.ts";
 
-/** A row of the table of formats. */
+/** The encoder in a row of the table of formats. */
 export interface LibavTarget {
   readonly codec: string;
   readonly muxer: string;
-  /** Options of the program ffmpeg. */
+  /** Options of ffmpeg's command line. */
   readonly options: readonly string[];
 }
 
@@ -17,7 +17,10 @@ interface CodecInput {
   readonly rates?: readonly number[];
 }
 
-/** What the program ffmpeg gives the codecs, of what they take. */
+/**
+ * The input of each codec: of the sample formats that it takes, the one that the program ffmpeg
+ * chooses.
+ */
 const codecInputs: Readonly<Record<string, CodecInput>> = {
   libmp3lame: {
     format: "s16p",
@@ -41,13 +44,16 @@ const codecInputs: Readonly<Record<string, CodecInput>> = {
 const tryAgain = -11; // AVERROR(EAGAIN)
 const endOfFile = -541_478_725; // AVERROR_EOF
 const withPrivateOptions = 1; // AV_OPT_SEARCH_CHILDREN
-/** Of codecs that take frames of any size: raw samples, which leave after each frame. */
+/**
+ * The frame size for codecs that take frames of any size. They encode raw samples, whose bytes are
+ * complete after each frame.
+ */
 const anyFrameSize = 1024;
 const outputBytes = 32 * 1024;
 
 /**
- * Encodes one audio with the parameters of the program ffmpeg (ffmpeg.ts): the same bytes, in
- * whatever parts the samples come.
+ * Encodes one audio with the parameters of the program ffmpeg (ffmpeg.ts), and gives the same
+ * bytes, however the samples are divided into parts.
  * @throws {Error} a library refuses a parameter
  */
 export const startLibav = (libav: Libav, target: LibavTarget, sampleRate: number): Encoding => {
@@ -111,7 +117,7 @@ const openEncoder = (
     libav.copyParameters(koffi.decode(stream, offsets.stream.parameters, "void *"), context),
     "avcodec_parameters_from_context",
   );
-  // The program writes this tag.
+  // The program ffmpeg writes this tag.
   libav.setEntry(koffi.address(stream) + BigInt(offsets.stream.metadata), "encoder", `Lavc ${codec}`, 0);
 
   let written: Buffer[] = [];
@@ -162,7 +168,7 @@ const openEncoder = (
       writePackets();
       check(libav.writeTrailer(muxer), "av_write_trailer");
     },
-    /** Returns what was written since the last call. */
+    /** Returns the bytes that were written since the last call. */
     take: (): Buffer => {
       libav.flushOutput(output);
       const bytes = Buffer.concat(written);
@@ -176,11 +182,11 @@ interface FrameShape {
   readonly frameSize: number;
   readonly rate: number;
   readonly sampleFormat: number;
-  /** Of a sample. */
+  /** The size of a sample in bytes. */
   readonly bytes: number;
 }
 
-/** The frame that passes samples to the codec. */
+/** Creates the frame that passes samples to the codec. */
 const openFrame = (
   libav: Libav,
   { frameSize, rate, sampleFormat, bytes }: FrameShape,
@@ -204,7 +210,10 @@ const openFrame = (
 
   let time = 0;
   return {
-    /** Returns the frame. Its memory has no reference counter, so a codec copies the samples. */
+    /**
+     * Returns the frame with these samples. Its memory has no reference counter, so a codec copies
+     * them.
+     */
     filledWith: (samples: Buffer): unknown => {
       data.set(samples);
       const count = samples.length / bytes;
@@ -216,7 +225,7 @@ const openFrame = (
   };
 };
 
-const isLittleEndian = true; // of all processors that the project runs on
+const isLittleEndian = true; // all processors that the project runs on are
 
 const nearest = (rate: number, rates: readonly number[] = [rate]): number =>
   rates.reduce((best, one) => (Math.abs(one - rate) < Math.abs(best - rate) ? one : best));

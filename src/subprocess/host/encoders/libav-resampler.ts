@@ -1,21 +1,27 @@
 import koffi from "koffi";
 import type { Libav } from "./libav.ts";
 
-/** ffmpeg's names: 16 bits or floats; with "p", each channel for itself. */
+/**
+ * ffmpeg's names of sample formats: integers of 16 bits or floats. With "p", each channel has its
+ * own memory.
+ */
 export type SampleFormat = "s16" | "s16p" | "fltp";
 
 export const sampleBytes: Readonly<Record<SampleFormat, number>> = { s16: 2, s16p: 2, fltp: 4 };
 
 interface Conversion {
-  /** Sample rates. */
+  /** The sample rates, in Hz, of the input (`from`) and of the output (`to`). */
   readonly from: number;
   readonly to: number;
   readonly format: SampleFormat;
 }
 
-/** Samples per call. */
+/** The most samples of a call. */
 const maxSamples = 8192;
-/** Beyond the ratio of the rates, a call returns at most what the resampler has held back. */
+/**
+ * The most samples that a call returns in addition to its own: those that the resampler has held
+ * back.
+ */
 const maxHeld = 1024;
 
 /** Converts s16 mono samples as the program ffmpeg does. */

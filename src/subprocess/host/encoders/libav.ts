@@ -1,8 +1,8 @@
 import koffi, { type LibraryHandle } from "koffi";
 
 /**
- * Fields of structures that no function sets, by their offsets in bytes. They are the same for all
- * versions with these major numbers, on 64 bits.
+ * The offsets, in bytes, of those fields of structures that no function sets. They are the same in
+ * all versions with these major numbers, on processors of 64 bits.
  */
 const ffmpeg5 = {
   context: { sampleFormat: 360, frameSize: 364 },
@@ -19,7 +19,7 @@ const ffmpeg7 = {
 } as const;
 
 /**
- * The major numbers of the libraries: of ffmpeg 5.1 (Debian 12), 6.1 (Ubuntu 24.04) and 7.1 (Debian
+ * The major numbers of the libraries of ffmpeg 5.1 (Debian 12), 6.1 (Ubuntu 24.04) and 7.1 (Debian
  * 13).
  */
 const releases = [
@@ -43,8 +43,8 @@ export type Libav = ReturnType<typeof openLibav>;
 /**
  * Opens the libraries that the program ffmpeg consists of. The program takes 60 ms of CPU time
  * before its first sample, mostly to link 200 libraries.
- * @param version of the program.
- * @param folder of the libraries, with a slash at its end, or nothing.
+ * @param version the version of the program ffmpeg
+ * @param folder the folder of the libraries, with a slash at its end, or an empty string
  * @throws {Error} they are not installed, or not as expected
  */
 export const openLibav = (version: string, folder = "") => {
@@ -102,7 +102,9 @@ export const openLibav = (version: string, folder = "") => {
     freeResampler: resample.func("void swr_free(_Inout_ void **resampler)"),
 
     readRational: (structure: bigint, offset: number): Rational => koffi.decode(structure, offset, rational),
-    /** Registers a function that a muxer writes with. It is to be unregistered. */
+    /**
+     * Registers a function with which a muxer writes. Call `unregister` when the muxer is freed.
+     */
     registerWriter: (write: (bytes: Buffer) => void) => {
       const callback = (_opaque: unknown, bytes: bigint, size: number): number => {
         write(Buffer.from(new Uint8Array(koffi.view(bytes, size)))); // a copy
@@ -114,7 +116,7 @@ export const openLibav = (version: string, folder = "") => {
   };
 };
 
-/** A function that returns memory. The function throws if there is none. */
+/** Returns a function of the library that allocates memory. It throws if there is no memory. */
 const allocating = (library: LibraryHandle, definition: string) => {
   const allocate = library.func(definition);
   return (...args: readonly unknown[]): bigint => {

@@ -12,12 +12,16 @@ import { inputArguments, outputArguments } from "./ffmpeg.ts";
 import { recallComparison, recordComparison } from "./known-comparison.ts";
 import { noise, noiseRate } from "./noise.ts";
 
-/** What libraries encode with the bytes of the program ffmpeg. */
+/** The formats that libraries encode with the same bytes as the program ffmpeg. */
 export interface CheckedCodecs {
+  /** True if libraries encode this format at this sample rate. */
   encode(format: EncodedFormat, sampleRate: number): boolean;
-  /** True if they encode at least one format. */
+  /** True if libraries encode at least one format. */
   readonly encodeSome: boolean;
-  /** Sentences that say what they do not encode, and why. Undefined: they encode all formats. */
+  /**
+   * Sentences that say which formats libraries do not encode, and why. Undefined if they encode all
+   * formats.
+   */
   readonly fallback: string | undefined;
 }
 
@@ -26,7 +30,7 @@ const kindOf = (format: EncodedFormat, sampleRate = noiseRate): string => {
   return `${libraryOf(format, sampleRate)} ${codec} ${muxer}`;
 };
 
-/** The formats that are compared: the others of a kind differ in options. */
+/** The formats that are compared, one of each kind: the others of a kind differ only in options. */
 const compared = encodedFormats.filter(
   (format, index, all) => all.findIndex((other) => kindOf(other) === kindOf(format)) === index,
 );
@@ -36,16 +40,19 @@ const libraryNames: Readonly<Record<CodecLibrary, string>> = {
   libav: "ffmpeg's libraries",
 };
 
-/** What the comparison depends on that is in no file of this folder. */
+/** Everything that the comparison depends on and that is in no file of this folder. */
 const context = JSON.stringify(compared.map((format) => [kindOf(format), outputArguments(format)]));
 
 /**
  * Returns the version of ffmpeg, without running it, if an earlier start has found that the
- * libraries encode alike, and nothing has changed since.
+ * libraries encode like ffmpeg, and nothing has changed since.
  */
 export const recallAlikeFfmpeg = (): string | undefined => recallComparison(context);
 
-/** Loads libraries that are known to encode like ffmpeg. Undefined: one cannot be loaded. */
+/**
+ * Loads libraries that are known to encode like ffmpeg. Returns undefined if one of them cannot be
+ * loaded.
+ */
 export const loadKnownCodecs = (options: CodecOptions): CheckedCodecs | undefined => {
   const isLoaded = createLibraryLoader(options);
   const areLoaded = compared.every((format) => isLoaded(libraryOf(format, noiseRate)));
@@ -53,9 +60,10 @@ export const loadKnownCodecs = (options: CodecOptions): CheckedCodecs | undefine
 };
 
 /**
- * Compares the libraries with this ffmpeg, which may have been built with others: the names of
- * audio contain only its version. Loads those that encode alike: a later upgrade of their packages
- * does not change what this process calls. Never rejects.
+ * Compares the libraries with the program ffmpeg, which may have been built with other libraries:
+ * recipes contain only the version of ffmpeg. Loads the libraries that encode like ffmpeg, so that
+ * a later upgrade of their packages does not change the code that this process calls. Never
+ * rejects.
  */
 export const compareWithFfmpeg = async (options: CodecOptions): Promise<CheckedCodecs> => {
   const since = Date.now();
@@ -93,9 +101,9 @@ export const compareWithFfmpeg = async (options: CodecOptions): Promise<CheckedC
 export const noCodecs: CheckedCodecs = { encode: () => false, encodeSome: false, fallback: undefined };
 
 interface Probe {
-  /** Of the noise in the formats that could be encoded. */
+  /** The checksums of the noise, by the formats that could be encoded. */
   readonly checksums: ReadonlyMap<string, number>;
-  /** Why others could not. */
+  /** The reason why other formats could not be encoded. */
   readonly failure: string;
   /** The paths of the files that the process had loaded. */
   readonly files: readonly string[];
@@ -128,8 +136,9 @@ const checksumsOfFfmpeg = async (): Promise<ReadonlyMap<EncodedFormat, number>> 
 };
 
 /**
- * Encodes in several formats with one process, or with one per format if it fails: an encoder that
- * is unknown to ffmpeg ends it before any output. What cannot be encoded is missing. Never rejects.
+ * Encodes samples in several formats with one process of ffmpeg. If it fails, encodes them with one
+ * process per format, because ffmpeg writes nothing at all if it does not know one of the encoders.
+ * Formats that cannot be encoded are missing in the result. Never rejects.
  */
 export const encodeByFfmpeg = async (
   targets: readonly EncodedFormat[],
@@ -145,7 +154,7 @@ export const encodeByFfmpeg = async (
 
 interface FfmpegRun {
   readonly encoded: ReadonlyMap<EncodedFormat, Buffer>;
-  /** True if it has ended with an error. False if it did not start, or was killed. */
+  /** True if ffmpeg has ended with an error. False if it did not start, or was killed. */
   readonly hasFailed: boolean;
 }
 
@@ -164,7 +173,7 @@ const runFfmpeg = async (targets: readonly EncodedFormat[], wav: Buffer): Promis
     child.stdin?.on("error", () => undefined);
     child.stdin?.end(wav);
     const read = async ({ format, fd }: (typeof outputs)[number]) => {
-      // Without free file descriptors the process has no streams.
+      // If no file descriptor is free, the process has no streams.
       const output = child.stdio?.[fd] as NodeJS.ReadableStream | null | undefined;
       const bytes = output ? await buffer(output).catch(() => Buffer.alloc(0)) : Buffer.alloc(0);
       return [format, bytes] as const;

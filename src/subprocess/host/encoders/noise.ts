@@ -3,7 +3,10 @@ const samples = 4096;
 /** The sample rate of the noise, in Hz. */
 export const noiseRate = 22_050;
 
-/** Some noise, always the same: samples below 8,000, by a linear congruential generator. */
+/**
+ * Returns noise that is always the same: samples from -4096 to 4095, from a linear congruential
+ * generator.
+ */
 export const noise = (): Buffer => {
   const pcm = Buffer.alloc(2 * samples);
   for (let at = 0, state = 1; at < samples; at++) {

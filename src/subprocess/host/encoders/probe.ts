@@ -6,9 +6,10 @@ import type { CodecOptions } from "./encoding.ts";
 import { noise, noiseRate } from "./noise.ts";
 
 /*
- * Encodes noise with the libraries in the formats that its arguments name, and writes a line per
- * format: its name and the checksum; then a line per file that this process has loaded. It is a
- * process of its own, because a damaged library ends the process that loads or calls it.
+ * This program encodes noise with the libraries, in the formats that its arguments name. It writes
+ * a line per format, with its name and the checksum, and then a line per file that its process has
+ * loaded. It has a process of its own, because a damaged library ends the process that loads or
+ * calls it.
  */
 const [options = "{}", ...names] = process.argv.slice(2);
 const open = openCodecs(JSON.parse(options) as CodecOptions);

@@ -1,7 +1,7 @@
 import type { EncodedFormat } from "../../../domain/synthesis/formats.ts";
 import type { Encoding } from "./encoding.ts";
 
-/** The next part of an audio. There is one response to it. */
+/** The next part of an audio. It gets one response. */
 export interface EncodeRequest {
   readonly audio: number;
   readonly format: EncodedFormat;
@@ -35,7 +35,10 @@ export const createThreadAudios = (open: (format: EncodedFormat, sampleRate: num
     return encoding;
   };
   return {
-    /** After the last part, or a failure, the encoding is closed. @throws {Error} */
+    /**
+     * Encodes a part. After the last part, or a failure, closes the encoding.
+     * @throws {Error}
+     */
     encode: (request: EncodeRequest): Buffer => {
       let hasSucceeded = false;
       try {
@@ -48,7 +51,7 @@ export const createThreadAudios = (open: (format: EncodedFormat, sampleRate: num
         if (request.isLast || !hasSucceeded) close(request.audio);
       }
     },
-    /** Does nothing if the audio has ended. */
+    /** Closes the encoding of an audio. Does nothing if the audio has ended. */
     close,
   };
 };

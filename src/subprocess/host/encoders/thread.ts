@@ -7,13 +7,16 @@ import { openCodecs } from "./codecs.ts";
 import type { CodecOptions } from "./encoding.ts";
 import { createThreadAudios, type EncodeRequest } from "./thread-audios.ts";
 
-/** A thread that encodes. It serves several audios, in the order of their parts. */
+/**
+ * The program of a thread that encodes. It serves several audios, whose parts it encodes in the
+ * order in which they arrive.
+ */
 
 export interface ThreadOptions extends CodecOptions {
   readonly lowPriority: boolean;
 }
 
-/** An audio is no longer needed. There is no response. */
+/** An audio is no longer needed. The request gets no response. */
 export interface CloseRequest {
   readonly audio: number;
   readonly pcm?: undefined;
@@ -45,7 +48,7 @@ parentPort?.on("message", (request: ThreadRequest) => {
   const { audio } = request;
   if (request.pcm === undefined) return close(audio);
   try {
-    const bytes = new Uint8Array(encode(request)); // of its own memory, which is handed over
+    const bytes = new Uint8Array(encode(request)); // a copy, whose memory is transferred
     respond({ audio, bytes }, [bytes.buffer]);
   } catch (error) {
     respond({ audio, failure: errorMessage(error) });

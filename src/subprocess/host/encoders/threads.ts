@@ -20,17 +20,18 @@ export interface AudioSpec {
 /** The encoding of one audio by a thread. */
 export interface ThreadEncoding {
   /**
-   * Resolves with what is complete, or with nothing. One call at a time.
+   * Encodes a part. Resolves with the bytes that are complete by now, perhaps none. Only one call
+   * may be in progress.
    * @throws {ToolFailed} also after `close`
    */
   encode(pcm: Buffer, isLast: boolean): Promise<Buffer>;
-  /** Ends it, and the call that is running. */
+  /** Ends the encoding, and the call that is in progress. */
   close(): void;
 }
 
 /**
- * A part of an audio takes milliseconds, and a second of a busy machine. A thread that does not
- * respond for this long after the end of the audio is stuck in a library.
+ * A part of an audio takes milliseconds, or a second on a busy machine. A thread that does not
+ * respond for this long after its audio was closed is stuck in a library.
  */
 const stuckMs = 15_000;
 
@@ -38,7 +39,7 @@ const stuckMs = 15_000;
 const maxEnds = { count: 3, withinMs: 60_000 };
 
 interface ThreadsOptions {
-  /** The most threads of a kind. Default: the number of cores. */
+  /** The largest number of threads of a kind. Default: the number of cores. */
   readonly most?: number;
   /**
    * Called when a thread is stuck. `Worker.terminate` does not interrupt native code, and the
@@ -51,14 +52,15 @@ interface ThreadsOptions {
 }
 
 /**
- * Threads that encode with libraries: for short responses and for long ones as many as there are
- * cores, each started when all of its kind are in use.
+ * Encodes with libraries, in threads. For short responses there are at most as many threads as
+ * cores, and as many again for long responses. A thread is started when all others of its kind are
+ * in use.
  */
 export const createEncodingThreads = (codecs: CodecOptions, options: ThreadsOptions = {}) => {
   const { most = availableParallelism(), time = backgroundTime } = options;
   const kinds = { short: new Set<Thread>(), long: new Set<Thread>() };
   let audios = 0;
-  /** When the last threads ended by themselves. */
+  /** The times at which the last threads ended by themselves. */
   const ends: number[] = [];
   const areUsable = (): boolean => {
     const [first = 0] = ends;
@@ -76,7 +78,7 @@ export const createEncodingThreads = (codecs: CodecOptions, options: ThreadsOpti
     return thread;
   };
   return {
-    /** False while threads end again and again: processes of ffmpeg are to encode meanwhile. */
+    /** False while threads end again and again: meanwhile, processes of ffmpeg must encode. */
     areUsable,
     /** Starts a thread if there is none of its kind. */
     prepare: (lowPriority: boolean): void => {
@@ -116,7 +118,9 @@ const startThread = (
   worker.unref();
   const waiting = new Map<number, PromiseWithResolvers<Buffer>>();
   const open = new Set<number>();
-  /** Closed audios to whose last part there is no response yet, and what ends the wait for it. */
+  /**
+   * The closed audios whose last part has no response yet, with functions that end the wait for it.
+   */
   const late = new Map<number, () => void>();
   let ended: ToolFailed | undefined;
   let cause = "It has exited.";
@@ -170,7 +174,7 @@ const startThread = (
       return {
         encode: async (samples, isLast) => {
           if (!open.has(audio)) throw stopped;
-          const pcm = new Uint8Array(samples); // of its own memory, which is handed over
+          const pcm = new Uint8Array(samples); // a copy, whose memory is transferred
           const bytes = ask({ ...spec, audio, pcm, isFirst, isLast });
           isFirst = false;
           return bytes;

@@ -1,9 +1,12 @@
 import koffi from "koffi";
 
-/** A clause frees less while a word of it is translated: languages have up to 2 MB. */
+/**
+ * The most memory that is held. A clause frees less while its words are translated: a language has
+ * up to 2 MB.
+ */
 const maxHeldBytes = 32 * 1024 * 1024;
 
-/** Offsets and values of elf.h, 64 bits. */
+/** The offsets and values of elf.h for 64 bits. */
 const elf = {
   magic: 0x46_4c_45_7f, // "\x7fELF"
   class: { offset: 4, is64Bit: 2 },
@@ -30,12 +33,12 @@ interface Held {
 }
 
 /**
- * Delays `free` during a call of a library. espeak-ng 1.51 uses a language after it has freed it:
- * SetTranslator2 frees the one that a word is being translated with, if it has no name for a
- * letter. Without a delay the samples depend on what the memory then contains.
- * For the time of the call, the library's own reference to `free` (in its global offset table)
- * refers to a function that keeps the memory. A library without such a reference is called as it
- * is.
+ * Returns a function that calls a library, and delays what the library frees until the call ends.
+ * espeak-ng 1.51 uses a language after it has freed it: while a word is translated, SetTranslator2
+ * frees the language of this word if that has no name for a letter. Without the delay, the samples
+ * would depend on what the memory then contains.
+ * During the call, the library's own reference to `free` (in its global offset table) refers to a
+ * function that keeps the memory. For a library without such a reference, nothing is delayed.
  */
 export const openDelayedFree = () => {
   const libc = openLibc();
@@ -55,7 +58,7 @@ export const openDelayedFree = () => {
     libc.free(oldest.memory);
   };
   const replacement = koffi.register(hold, koffi.pointer(freeType));
-  /** The same for each copy of the library. */
+  /** The place of the reference, which is the same in each copy of the library. */
   let reference: { readonly offset: bigint | undefined } | undefined;
   const locate = (symbol: bigint): bigint | undefined => {
     const location: { dli_fbase?: bigint } = {};
@@ -65,7 +68,7 @@ export const openDelayedFree = () => {
     return reference.offset === undefined ? undefined : base + reference.offset;
   };
 
-  /** `symbol`: a function of the library. */
+  /** Runs `call`, which calls the library. `symbol`: the address of a function of the library. */
   return <Result>(symbol: bigint, call: () => Result): Result => {
     const slot = locate(symbol);
     if (slot === undefined || !libc.makeWritable(slot)) return call();
@@ -91,15 +94,15 @@ const openLibc = () => {
       address: bigint,
       location: { dli_fbase?: bigint },
     ) => number,
-    /** The table is read-only if the library was linked so ("full RELRO"). */
+    /** Makes the table writable: it is read-only if the library was linked with "full RELRO". */
     makeWritable: (address: bigint): boolean =>
       protect(address - (address % pageSize), Number(pageSize), readWrite) === 0,
   };
 };
 
 /**
- * The offset of the library's reference to a function, or undefined. `base`: where the library is
- * in memory.
+ * Returns the offset of the library's reference to a function; undefined if it has none. `base`:
+ * the address at which the library was loaded.
  */
 const referenceTo = (name: string, base: bigint): bigint | undefined => {
   if (read32(base) !== elf.magic || read8(base + BigInt(elf.class.offset)) !== elf.class.is64Bit)
@@ -124,7 +127,7 @@ const referenceTo = (name: string, base: bigint): bigint | undefined => {
   return undefined;
 };
 
-/** The dynamic section. */
+/** Returns the values of the dynamic section, by their tags. */
 const tagsOf = (base: bigint): ReadonlyMap<number, bigint> => {
   const tags = new Map<number, bigint>();
   const first = base + read64(base, elf.segments.offset);
@@ -143,5 +146,5 @@ const tagsOf = (base: bigint): ReadonlyMap<number, bigint> => {
 const read8 = (at: bigint): number => koffi.decode(at, "uint8") as number;
 const read16 = (at: bigint, offset = 0): number => koffi.decode(at, offset, "uint16") as number;
 const read32 = (at: bigint, offset = 0): number => koffi.decode(at, offset, "uint32") as number;
-/** koffi decodes small ones as numbers. */
+/** Converts the value, because koffi decodes small ones as numbers. */
 const read64 = (at: bigint, offset = 0): bigint => BigInt(koffi.decode(at, offset, "uint64") as bigint);

@@ -8,14 +8,14 @@ export type EspeakLibrary = ReturnType<typeof openEspeakLibrary>;
  * Debian's name of the library with the ABI below (espeak_ng.h and speak_lib.h of 1.49 to 1.52).
  */
 const libraryName = "libespeak-ng.so.1";
-/** Loaded separately, so that they remain when the library is unloaded. */
+/** These libraries are loaded separately, so that they stay loaded when espeak-ng's is unloaded. */
 const dependencies = ["libpcaudio.so.0", "libsonic.so.0"];
 
 const synchronousOutput = 1; // ENOUTPUT_MODE_SYNCHRONOUS
 const positionIsCharacter = 1; // POS_CHARACTER
-/** espeakCHARS_AUTO, espeakENDPAUSE: what the command line passes. */
+/** The flags that the command line passes: espeakCHARS_AUTO and espeakENDPAUSE. */
 const textFlags = 0x1000;
-/** espeakPHONEMES: `[[…]]` are phonemes. */
+/** With espeakPHONEMES, `[[…]]` are phonemes. */
 const phonemesFlag = 0x100;
 const ssmlFlag = 0x10; // espeakSSML
 const utf8Text = 1; // espeakCHARS_UTF8
@@ -48,15 +48,17 @@ interface NativeEvent {
 type Receive = (samples: Buffer, events: readonly NativeEvent[]) => void;
 
 /**
- * Opens espeak-ng's library. It keeps state between texts that no call resets (sounds differ in
- * length after another voice), so that each text gets a new copy: the library is unloaded and
- * loaded again, which resets all its variables, and the C library's random numbers, which some
- * variants use as noise, start again. So its samples are those of the command line. It reads parts
- * of its stack that it has not written (found by Valgrind in 1.51, for words that it knows no
- * phonemes of): all calls use the same stack of koffi, where an earlier text would be left, so that
- * it is cleared by a structure that is passed by value. It uses memory after it has freed it:
- * therefore its `free` is delayed while it speaks (delayed-free.ts). Calls block; callbacks run
- * within them.
+ * Opens espeak-ng's library. Calls block, and callbacks run within them. Three faults of the
+ * library are corrected, so that its samples are those of the command line:
+ * - It keeps state between texts that no call resets: sounds differ in length after another voice.
+ *   So each text gets a new copy of the library: it is unloaded and loaded again, which resets all
+ *   its variables. The random numbers of the C library, which some variants use as noise, are also
+ *   restarted.
+ * - It reads parts of its stack that it has not written (found by Valgrind in 1.51, for words whose
+ *   phonemes it does not know). All calls use the same stack of koffi, which would still contain
+ *   data of an earlier text. So the stack is cleared before, by passing a structure by value.
+ * - It uses memory after it has freed it. So its `free` is delayed while it speaks
+ *   (delayed-free.ts).
  * @throws {Error} the library is not installed, or not as expected
  */
 export const openEspeakLibrary = (open = openNative) => {
@@ -77,7 +79,10 @@ export const openEspeakLibrary = (open = openNative) => {
     version,
     /** The rate of the samples, in Hz. */
     sampleRate: (): number => loaded.sampleRate(),
-    /** Makes the next text start at once: to be called between two texts. */
+    /**
+     * Loads the copy for the next text, so that this text starts at once. Call it between two
+     * texts.
+     */
     renew,
     /**
      * Speaks one text. `onSamples` receives s16le mono samples as they are made. Returns the
@@ -88,7 +93,7 @@ export const openEspeakLibrary = (open = openNative) => {
       { voice, text, ssml, phonemes, ...prosody }: EspeakRequest,
       onSamples: (samples: Buffer) => void,
     ): readonly SpeechEvent[] => {
-      if (text === "") return []; // as the command line: the library itself would pause
+      if (text === "") return []; // like the command line; the library itself would return a pause
       renew();
       isUsed = true;
       seedRandom(1);
@@ -113,8 +118,8 @@ export const openEspeakLibrary = (open = openNative) => {
       return events;
     },
     /**
-     * The phonemes of a text in the International Phonetic Alphabet, with `^` between the parts of
-     * a phoneme.
+     * Returns the phonemes of a text in the International Phonetic Alphabet, with `^` between the
+     * parts of a phoneme.
      * @throws {Error} there is no such voice
      */
     phonemes: (voice: string, text: string): string => {
@@ -125,8 +130,8 @@ export const openEspeakLibrary = (open = openNative) => {
       return loaded.phonemes(text);
     },
     /**
-     * Call it before the process ends: the library's thread would still run while its code is
-     * unloaded.
+     * Call it before the process ends. Otherwise the library's thread would still run while its
+     * code is unloaded.
      */
     close: (): void => loaded.close(),
   };
@@ -134,12 +139,14 @@ export const openEspeakLibrary = (open = openNative) => {
 
 const nothing = Buffer.alloc(0);
 
-/** Larger than all stack frames of a text. */
+/** The size of the cleared part of the stack: more than all stack frames of a text. */
 const stackBytes = 256 * 1024;
 const stackType = koffi.struct("stack", { bytes: koffi.array("uint8", stackBytes) });
 const clean = { bytes: new Uint8Array(stackBytes) };
 
-/** The functions of the C library and, by `load`, of a new copy of espeak-ng's. */
+/**
+ * Returns functions of the C library, and `load`, which returns those of a new copy of espeak-ng's.
+ */
 const openNative = (receive: Receive) => {
   const seedRandom = koffi.load(null).func("void srand(unsigned int seed)") as (seed: number) => void;
   const takeStack = koffi.load(null).func("getpid", "int", [stackType]) as (stack: typeof clean) => number;
@@ -154,8 +161,8 @@ const openNative = (receive: Receive) => {
 };
 
 /**
- * Loads a dependency if it is installed: espeak-ng's library alone decides whether it can do
- * without it.
+ * Loads a dependency if it is installed. If it is not, only espeak-ng's library knows whether it
+ * needs it.
  */
 const loadIfPresent = (name: string): void => {
   try {

@@ -20,9 +20,10 @@ interface Waiter {
 }
 
 /**
- * Processes with espeak-ng's library, each for one text at a time. One of several is reserved for
- * urgent texts, which need not wait until a piece of a long one ends; the others have a lower
- * priority than the service. Texts wait in order, urgent ones before others.
+ * Runs processes with espeak-ng's library, each for one text at a time. If there are several, one
+ * is reserved for urgent texts, which then need not wait until a piece of a long text ends; the
+ * others have a lower priority than the service. Texts get processes in the order in which they
+ * came, urgent texts before others.
  */
 export class SpeakerPool {
   readonly #program: URL;
@@ -31,7 +32,7 @@ export class SpeakerPool {
   readonly #idle = new Set<Speaker>();
   readonly #waiting: Waiter[] = [];
 
-  /** `size`: processes at most. */
+  /** `size`: the largest number of processes. */
   constructor(size: number, program = new URL("./speaker.ts", import.meta.url)) {
     this.#program = program;
     this.#most = { reserved: size > 1 ? 1 : 0, shared: Math.max(1, size - 1) };
@@ -97,7 +98,7 @@ export class SpeakerPool {
   }
 
   #add(isReserved: boolean): Speaker {
-    // A single process speaks urgent texts too.
+    // The priority of a single process is not lowered, because it speaks urgent texts, too.
     const lowPriority = !isReserved && this.#most.reserved > 0;
     const options = { ...speakerOptions, program: this.#program, lowPriority };
     const speaker: Speaker = { ...startSpeaker<EspeakRequest>(options), isReserved };

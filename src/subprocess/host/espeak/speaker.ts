@@ -3,14 +3,14 @@ import { createWavWriter, readLines, reportDone, reportFailure, reportReady } fr
 import { type EspeakLibrary, openEspeakLibrary } from "./library.ts";
 
 /**
- * A process that speaks one text at a time by the library. A text that must end early ends with its
- * process.
+ * The program of a process that speaks one text at a time by the library. To end a text early, its
+ * process is killed.
  */
 
 /**
  * The process grows by 20 MB in its first 200 texts, and then by 30 KB per text, which the library
- * and koffi do not free: after about 500 texts it is replaced. To start another one costs as much
- * CPU time as ten texts.
+ * and koffi do not free. It is replaced after about 500 texts. The start of another process costs
+ * as much CPU time as ten texts.
  */
 const maxGrowthBytes = 32 * 1024 * 1024;
 

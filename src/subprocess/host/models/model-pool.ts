@@ -13,13 +13,14 @@ interface Model {
   readonly speakers: Set<Speaker>;
   /** Texts that wait for a process. */
   readonly waiting: (() => void)[];
-  /** Texts that have a place. */
+  /** The number of texts that have a process. */
   busy: number;
 }
 
 /**
- * The processes of each model, at most as many as it allows. One is started when a text arrives and
- * none is idle, and ends when it has been idle for long, or has failed at a text.
+ * Runs the processes of each model, at most as many as the model allows. A process is started when
+ * a text arrives and no process is idle. It ends when it has been idle for long, or has failed at a
+ * text.
  */
 export const createModelPool = () => {
   const models = new Map<string, Model>();
@@ -41,7 +42,7 @@ export const createModelPool = () => {
     const speaker = start(options);
     model.speakers.add(speaker);
     void speaker.gone.then(() => forget(model, speaker));
-    // One that cannot load its model is not given another text while it ends.
+    // A process that cannot load its model is not given another text while it ends.
     speaker.ready.catch(() => unload(model, speaker));
     return speaker;
   };
@@ -53,7 +54,7 @@ export const createModelPool = () => {
     if (!model.speakers.has(speaker)) return; // it has ended
     model.idle.push({ speaker, timer: setTimeout(unload, idleMs, model, speaker) });
   };
-  /** Gives the place of a text to the one that has waited longest. */
+  /** Called when a text has ended. The text that has waited longest may begin instead. */
   const end = (model: Model): void => {
     const next = model.waiting.shift();
     if (next) next();

@@ -4,9 +4,10 @@ import { env } from "onnxruntime-web/wasm";
 import type { StopByte } from "../requests.ts";
 
 /**
- * The ONNX runtime of a speaker process, whose runs another thread can stop: the runtime looks at
- * `OrtRunOptions.terminate` before each node of a model, but its interface for JavaScript only sets
- * it before a run. All runs have the same options, and this module finds where the member is.
+ * The ONNX runtime of a speaker process, whose runs another thread can stop. The runtime reads
+ * `OrtRunOptions.terminate` before each node of a model, but its JavaScript interface can set this
+ * member only before a run. Therefore all runs share the same options, and this module finds the
+ * address of the member.
  */
 
 /** Call it before the first model is opened. The runtime then imports this module. */
@@ -17,7 +18,7 @@ export const makeRunsStoppable = (): void => {
 /** Call it when the first model is open: see program-options.ts. */
 export const optimizeFunctions = (): void => setFlagsFromString("--wasm-tier-up-filter=-1");
 
-/** Known when a model is open. */
+/** The byte that stops a run. It is undefined until a model is open. */
 export let stopRun: StopByte | undefined;
 
 /** The field follows two integers and a `std::string` of 12 bytes. */

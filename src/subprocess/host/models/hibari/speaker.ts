@@ -12,7 +12,9 @@ import { readRequests, type SpeakerRequest } from "../../requests.ts";
 import { createWavWriter, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
 import { makeRunsStoppable, optimizeFunctions, stopRun } from "../onnx-runtime.ts";
 
-/** A process with one voice of hibari. Samples are written while a sentence is spoken. */
+/**
+ * The program of a process with one voice of hibari. It writes samples while a sentence is spoken.
+ */
 
 const wasmFile = fileURLToPath(import.meta.resolve("onnxruntime-web/ort-wasm-simd-threaded.wasm"));
 

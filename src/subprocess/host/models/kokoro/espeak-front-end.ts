@@ -2,14 +2,20 @@ import { kokoroSymbols, symbolsOfIpa } from "../../../../natural/kokoro/symbols.
 import type { FrontEnd, SpokenWord } from "../../../../natural/phonemes.ts";
 import type { EspeakLibrary } from "../../espeak/library.ts";
 
-/** Punctuation, which espeak-ng leaves out of its phonemes, and the symbols of the model for it. */
+/**
+ * The signs of punctuation, which espeak-ng leaves out of its phonemes, with the model's symbols
+ * for them.
+ */
 const punctuation: Readonly<Record<string, string>> = {
   ...Object.fromEntries([...';:,.!?—…"()“”'].map((one) => [one, one])),
   ...{ "«": "“", "»": "”", "–": "—", "।": ".", "¿": "", "¡": "" },
 };
 const signs = Object.keys(punctuation).join("");
 
-/** Signs, or what is between them. A sign within a number or an abbreviation does not count. */
+/**
+ * Matches signs, or the words between signs. A sign within a number or an abbreviation does not
+ * count.
+ */
 const sections = new RegExp(`(?<words>(?:[^${signs}]|[.,:](?=[\\p{L}\\p{N}]))+)|[${signs}]+`, "gu");
 
 /**
@@ -48,8 +54,8 @@ export const espeakFrontEnd = (
 const signsOf = (section: string): string => [...section].map((sign) => punctuation[sign] ?? "").join("");
 
 /**
- * Words have places of their own if espeak-ng reads as many as are written; else they have that of
- * the first.
+ * Returns the words of a section. Each has its own position if espeak-ng reads as many words as are
+ * written; otherwise all have the position of the first word.
  */
 const wordsOf = (section: string, at: number, read: (words: string) => string): SpokenWord[] => {
   const written = [...section.matchAll(/\S+/gu)].map(({ 0: word, index }) => ({

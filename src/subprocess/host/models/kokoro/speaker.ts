@@ -15,8 +15,8 @@ import { makeRunsStoppable, optimizeFunctions, stopRun } from "../onnx-runtime.t
 import { espeakFrontEnd } from "./espeak-front-end.ts";
 
 /**
- * A process with Kokoro's model, for all its voices. Front ends are loaded when a voice first needs
- * them.
+ * The program of a process with Kokoro's model, for all its voices. A front end is loaded when a
+ * voice first needs it.
  */
 
 const wasmFile = fileURLToPath(import.meta.resolve("onnxruntime-web/ort-wasm-simd-threaded.wasm"));

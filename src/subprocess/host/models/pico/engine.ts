@@ -6,9 +6,9 @@ export type PicoEngine = Awaited<ReturnType<typeof openPicoEngine>>;
 
 export const sampleRate = 16_000;
 
-/** The memory for its data and its work; the largest voice takes 3 MB. */
+/** The memory for the data and the work of Pico. The largest voice takes 3 MB. */
 const memoryBytes = 4 * 1024 * 1024;
-/** It takes and gives lengths as signed 16-bit numbers. */
+/** The most bytes of a call: Pico takes and returns lengths as signed 16-bit numbers. */
 const textBytes = 0x7fff;
 const samplesBytes = 4096;
 const ok = 0; // PICO_OK
@@ -30,9 +30,9 @@ interface Step {
 }
 
 /**
- * Pico with one voice. Its samples depend on the texts before, which `pico_resetEngine` does not
- * change: so its whole memory is set back before each text.
- * @throws {Error} its files are missing or not its own
+ * Opens Pico with one voice. Its samples depend on earlier texts, even after `pico_resetEngine`, so
+ * the whole memory is restored before each text.
+ * @throws {Error} the files are not Pico's
  */
 export const openPicoEngine = async ({ textAnalysis, signal, wasmBinary }: PicoData) => {
   const pico = await SvoxPico(wasmBinary && { wasmBinary });
@@ -71,7 +71,7 @@ export const openPicoEngine = async ({ textAnalysis, signal, wasmBinary }: PicoD
   const size = pico.HEAPU8.length;
   const fresh = withoutTrailingZeros(pico.HEAPU8);
 
-  /** Each text ends with a sentence, also without a full stop. */
+  /** Speaks a text. The end of the text ends a sentence, even without a full stop. */
   const steps = function* (text: string, phoneBuffer?: number): Generator<Step, void> {
     if (pico.HEAPU8.length !== size) throw new Error("The memory of Pico has grown.");
     pico.HEAPU8.set(fresh);
@@ -102,15 +102,16 @@ export const openPicoEngine = async ({ textAnalysis, signal, wasmBinary }: PicoD
   };
 };
 
-/** A text, or a part of one; its text is known when all of its steps are made. */
+/** A text, or a part of one. `text` is final when all steps of the part have been yielded. */
 export interface PicoPart {
   readonly text: string;
 }
 
 /**
- * Speaks a text. Pico fails at a few sentences, before their first sample, such as one of 40 French
- * words without punctuation: then what follows the sentences before it is spoken by itself, and a
- * first sentence in halves. A part without samples was not spoken.
+ * Speaks a text. Pico fails at a few sentences, before their first sample: for example, at one of
+ * 40 French words without punctuation. If sentences were spoken before it, the text after them is
+ * spoken as another part. Otherwise the text is spoken in two halves. A part without samples was
+ * not spoken.
  */
 export function* speakInParts(
   engine: PicoEngine,
@@ -133,13 +134,15 @@ export function* speakInParts(
   }
 }
 
-/** The end of the first half of the words. Undefined if there is one word at most. */
+/** Returns the end of the first half of the words. Undefined if there are fewer than two words. */
 const middleOf = (text: string): number | undefined => {
   const words = text.match(/\s*\S+/gu) ?? [];
   return words.length < 2 ? undefined : words.slice(0, Math.ceil(words.length / 2)).join("").length;
 };
 
-/** The end of the sentences whose samples take so many bytes. Undefined if there is none. */
+/**
+ * Returns the end of the sentences whose samples take this many bytes. Undefined if there is none.
+ */
 const endOfSentences = (
   engine: PicoEngine,
   prosodyTags: string,
@@ -159,7 +162,10 @@ const endOfSentences = (
   return undefined;
 };
 
-/** Infinity if it fails: then the text has the sentence at which Pico fails. */
+/**
+ * Returns the number of bytes of the samples. Infinity if Pico fails: then the text has the
+ * sentence at which it fails.
+ */
 const bytesOf = (engine: PicoEngine, text: string): number => {
   let bytes = 0;
   try {
@@ -187,5 +193,8 @@ export const picoText = ({ text, level, speed, pitch }: Omit<PicoRequest, "voice
   text: text.replace(dangerous, " "),
 });
 
-/** `<` begins markup, which reads and writes files among other things; U+0000 ends a text. */
+/**
+ * Matches `<`, which begins markup that could even read and write files, and control characters:
+ * U+0000 ends a text.
+ */
 const dangerous = /[<\p{Cc}]/gu;

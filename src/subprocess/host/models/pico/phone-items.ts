@@ -8,22 +8,26 @@ const phoneType = 0x68; // PICODATA_ITEM_PHONE
 const commandType = 0x63; // PICODATA_ITEM_CMD
 const markCommand = 0x6d; // PICODATA_ITEMINFO1_CMD_MARKER
 const headBytes = 4;
-/** A phone's states, and the bytes of each: frames, pitch and spectrum (picopam.c). */
+/**
+ * The number of states of a phone, and the bytes of each state: frames, pitch and spectrum
+ * (picopam.c).
+ */
 const phoneStates = 5;
 const stateBytes = 6;
 
 /** The size `PICODATA_BUFSIZE_PAM` of Pico. */
 const bufferBytes = 1040;
 /**
- * `char_buffer_t` (picodata.c) begins with the address of the bytes, then has where the next one is
- * written and read.
+ * A `char_buffer_t` (picodata.c) begins with the address of the bytes. The positions at which the
+ * next byte is written and read follow.
  */
 const rearOffset = 4;
 const sizeOffset = 10;
 
 /**
- * The address of the `char_buffer_t` between phonetic-acoustic mapping and its smoothing, which has
- * had a phone and a mark. The API has no events, so they are read there.
+ * Returns the address of the `char_buffer_t` between phonetic-acoustic mapping and its smoothing.
+ * It is recognised because a phone and a mark have passed it. Items are read there, because the API
+ * reports no events.
  * @throws {Error} another version of Pico
  */
 export const findPhoneBuffer = (memory: Uint8Array<ArrayBuffer>): number => {
@@ -39,7 +43,7 @@ export const findPhoneBuffer = (memory: Uint8Array<ArrayBuffer>): number => {
   throw new Error("This version of Pico is not known.");
 };
 
-/** The items that were written from this place in the ring on. */
+/** Returns the items that were written since the position `from` of the ring buffer. */
 export const readPhoneItems = (memory: Uint8Array<ArrayBuffer>, buffer: number, from: number) => {
   const view = new DataView(memory.buffer);
   const bytes = view.getUint32(buffer, true);

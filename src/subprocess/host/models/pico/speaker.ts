@@ -15,9 +15,12 @@ import {
 import type { PhoneItem } from "./phone-items.ts";
 import { wordFrames } from "./word-times.ts";
 
-/** A process with Pico's voices, each opened for its first text. Its argument names their files. */
+/**
+ * The program of a process with Pico's voices. A voice is opened for its first text. The argument
+ * names the files of the voices.
+ */
 
-/** 4 ms. */
+/** The number of samples of a frame, which takes 4 ms. */
 const frameSamples = 64;
 /**
  * The windows of the signal generation overlap: a phone is heard this much after its first frame
@@ -103,8 +106,8 @@ const eventsOf = (engine: PicoEngine, spoken: Spoken): readonly SpeechEvent[] =>
   let last = -1;
   for (const [index, { position, length }] of words.entries()) {
     const frame = frames.get(index) ?? 0;
-    // Pico reads a date or an amount as one word, and reports the marks within it before it. Signs
-    // take no time.
+    // Pico reads a date or an amount as one word, and reports the marks within this word before it.
+    // Signs take no time.
     if (frame === last && isSign.test(words[index - 1]?.text ?? "")) events.pop();
     else if (frame <= last) continue;
     last = frame;
@@ -117,7 +120,7 @@ const isSign = /^[^\p{L}\p{N}]*$/u;
 
 interface Word {
   readonly text: string;
-  /** In code points, as is `length`. */
+  /** The position in code points, like `length`. */
   readonly position: number;
   readonly length: number;
 }
@@ -132,10 +135,10 @@ const wordsOf = (text: string): Word[] => {
   });
 };
 
-/** Pico does not end a sentence with 62 marks or more. */
+/** The most marks in a text. Pico never ends a sentence that has 62 marks or more. */
 const maxMarks = 50;
 
-/** Marks before some of the words, and one after these. */
+/** Returns the text with a mark before each of `marks` words, and one after the last of them. */
 const markWords = (words: readonly Word[], from: number, marks: number): string =>
   [...words.map(({ text }) => text), ""]
     .map((text, index) => (index < from || index > from + marks ? text : markTag(index - from) + text))
@@ -145,13 +148,13 @@ interface MarkedText extends Pick<SpeakerRequest<PicoRequest>, "isCancelled"> {
   readonly text: string;
   /** The index of the last mark. */
   readonly marks: number;
-  /** How long the same text is without marks. */
+  /** The number of frames of the same text without marks. */
   readonly spokenFrames: number;
 }
 
 /**
- * Returns the items up to the last mark. The signal, which takes most of the time, is computed
- * after it.
+ * Returns the items up to the last mark. The signal, which takes most of the time, would be
+ * computed after it.
  */
 const markedItems = (engine: PicoEngine, marked: MarkedText): readonly PhoneItem[] => {
   const { text, marks, spokenFrames, isCancelled } = marked;
@@ -165,8 +168,8 @@ const markedItems = (engine: PicoEngine, marked: MarkedText): readonly PhoneItem
       if (isOver || frames > 2 * spokenFrames + 1000 || isCancelled()) break; // marks add a few frames
     }
   } catch {
-    // It may fail only because of the marks. The audio is complete; these words get no times of
-    // their own.
+    // Pico may have failed only because of the marks. The audio is complete, but these words get no
+    // times of their own.
   }
   return items;
 };

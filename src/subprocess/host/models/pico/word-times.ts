@@ -1,9 +1,9 @@
 import type { PhoneItem } from "./phone-items.ts";
 
 /**
- * The frame at which the word after each mark begins, in speech without marks: marks change some
- * sounds at the words' borders, and the audio must not have these changes. The phones of both are
- * matched (longest common subsequence).
+ * Returns, for each mark, the frame at which the word after it begins in the same speech without
+ * marks. The audio is spoken without marks, because they change some sounds at the borders of
+ * words. The phones of both are matched by their longest common subsequence.
  */
 export const wordFrames = (
   spoken: readonly PhoneItem[],
@@ -16,7 +16,7 @@ export const wordFrames = (
     others.map(({ phone }) => phone),
     phones.map(({ phone }) => phone),
   );
-  /** A text begins with silence, and with no other phone. */
+  /** The phone of silence, with which every text begins. */
   const silence = phones[0]?.phone;
   const found = new Map<number, number>();
   let before = 0;
@@ -38,12 +38,12 @@ const startsOf = (lengths: readonly number[]): number[] => {
 };
 
 /**
- * Returns for each value the place of the same value in the others, or the place after that of the
- * value before.
+ * Returns for each value the place of its match in `others`. For a value without a match it is the
+ * place after the previous match.
  */
 const matched = (values: readonly number[], others: readonly number[]): number[] => {
   const width = others.length + 1;
-  /** The lengths of the longest common subsequences of the rests from these places on. */
+  /** The length of the longest common subsequence of what follows each pair of places. */
   const longest = new Uint16Array((values.length + 1) * width);
   for (let at = values.length - 1; at >= 0; at--) {
     for (let other = others.length - 1; other >= 0; other--) {

@@ -20,12 +20,12 @@ interface OfflineTts {
   }): Promise<{ readonly samples: Float32Array }>;
 }
 
-/** Its own pauses: by default the library shortens them to a fifth. */
+/** Keeps the model's own pauses: by default the library shortens them to a fifth. */
 const silenceScale = 1;
 
 /**
- * The library ends the process if a model lacks metadata.
- * @throws if it is not installed or refuses the model
+ * Loads a model. The library ends the process if the model lacks metadata.
+ * @throws if the library is not installed or refuses the model
  */
 export const loadModel = ({ config, threads }: SherpaStart) => {
   const sherpa = createRequire(import.meta.url)("sherpa-onnx-node") as SherpaOnnx;
@@ -38,7 +38,7 @@ export const loadModel = ({ config, threads }: SherpaStart) => {
   });
   return {
     sampleRate: tts.sampleRate,
-    /** Samples from -1 to 1; none for a text that the model cannot pronounce. */
+    /** Resolves with samples from -1 to 1; with none for a text that the model cannot pronounce. */
     speak: async (text: string, sid: number, speed: number): Promise<Float32Array> => {
       try {
         // `generate` would crash with a text that the model cannot pronounce.

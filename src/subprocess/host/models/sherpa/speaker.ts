@@ -4,9 +4,9 @@ import { createWavWriter, readLines, reportDone, reportFailure, reportReady } fr
 import { type LoadedModel, loadModel } from "./library.ts";
 
 /**
- * A process with one model of sherpa-onnx. Its argument is the model's configuration. Each part of
- * a request is written when it is ready. The library may end the process instead of throwing, and a
- * request that must end early ends with it.
+ * The program of a process with one model of sherpa-onnx. Its argument is the model's
+ * configuration. It writes each part of a request when the part is ready. The library may end the
+ * process instead of throwing. To end a request early, the process is killed.
  */
 
 const main = async (): Promise<void> => {
@@ -55,7 +55,10 @@ const speak = async (
 
 const nothing = new Float32Array();
 
-/** s16le. Values outside of -1 to 1 are clipped; values that are not numbers become silence. */
+/**
+ * Converts samples to s16le. Values outside of -1 to 1 are clipped; values that are not numbers
+ * become silence.
+ */
 const toPcm = (samples: Float32Array): Buffer => {
   const pcm = Buffer.allocUnsafe(2 * samples.length);
   for (const [index, value] of samples.entries()) {
