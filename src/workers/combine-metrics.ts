@@ -1,4 +1,6 @@
-/** How the values of a gauge in several processes become one. All other metrics are added up. */
+/**
+ * How the values of a gauge from several processes are combined. All other metrics are added up.
+ */
 export type Combination = "max" | "min";
 
 interface Family {
@@ -10,8 +12,8 @@ interface Family {
 type Families = Map<string, Family>;
 
 /**
- * The metrics of several processes as those of one, in Prometheus' text format. `combinations`: by
- * the names of metrics.
+ * Combines the metrics of several processes, in Prometheus' text format. `combinations`: those of
+ * gauges, by their names.
  */
 export const combineMetrics = (
   texts: readonly string[],
@@ -22,7 +24,7 @@ export const combineMetrics = (
   return textOf(families);
 };
 
-/** Only what increases for ever, so that it can be added to the metrics of later processes. */
+/** Returns only the metrics that never decrease, which can be added to those of later processes. */
 export const countersOf = (text: string): string => {
   const families: Families = new Map();
   addText(families, text, new Map());

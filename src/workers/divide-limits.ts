@@ -4,26 +4,32 @@ import type { Handlers, Port, Protocol } from "./port.ts";
 
 type WorkerPort = Pick<Port<ShareCalls, Protocol>, "call" | "post">;
 
-/** A worker. */
+/** A worker, as the division of limits sees it. */
 interface Member {
   readonly port: WorkerPort;
-  /** Whether it has its usual share of each limit. It has none before another one has ended. */
+  /**
+   * True if it has its usual share of each limit. A worker that begins while as many as usual have
+   * shares gets its own when one of them has ended.
+   */
   hasShares: boolean;
-  /** Recalls to which it has not responded in time. It is asked for no more until it does. */
+  /**
+   * The number of recalls to which it has not responded in time. It gets no further ones until it
+   * responds.
+   */
   lateRecalls: number;
 }
 
 /** A limit of a key of which a worker has asked for more than its usual share. */
 interface Divided extends LimitedKey {
   /**
-   * Contains the shares that differ from the usual one. Units on their way count as the worker's,
-   * in both directions.
+   * The shares that differ from the usual one. Units that are on their way to or from a worker
+   * count as the worker's.
    */
   readonly shares: Map<Member, number>;
-  /** Changes run one after the other. */
+  /** Resolves when the last change has ended: changes run one after the other. */
   changing: Promise<void>;
   askedAt: number;
-  /** Questions whose grant is not sent yet. */
+  /** The number of questions to which no grant was sent yet. */
   openAsks: number;
 }
 
@@ -32,20 +38,20 @@ const idleMs = 60_000;
 
 const recallTimeoutMs = 5_000;
 
-/** Bounds the memory: of further keys each worker has its usual share only. */
+/** Limits the memory: of further keys, each worker has only its usual share. */
 const maxKeysPerLimit = 50_000;
 
 interface DivisionOptions {
-  /** Of workers that serve at the same time. */
+  /** The number of workers that serve at the same time. */
   readonly workers: number;
   readonly time?: Time;
 }
 
 /**
- * Divides limits among workers. Each has a usual share, of which it need not ask. One that has used
- * its share up gets a part of what no worker has; if there is too little, the others first return
- * what they have not used. So no key gets more than its limit, nor less because of how its
- * connections are spread.
+ * Divides limits among workers. Each worker has a usual share, which it may use without asking. A
+ * worker that has used its share up gets some of the units that no worker has. If these are too
+ * few, the others first return the units that they have not used. So no key gets more than its
+ * limit, nor less because of how its connections are spread over the workers.
  */
 export const createLimitDivision = ({ workers, time = backgroundTime }: DivisionOptions) => {
   const { now } = time;
@@ -58,11 +64,11 @@ export const createLimitDivision = ({ workers, time = backgroundTime }: Division
   const shareOf = (one: Divided, member: Member): number =>
     one.shares.get(member) ?? usualShareOf(one, member);
 
-  /** What no worker has. */
+  /** Returns the number of units that no worker has. */
   const spareOf = (one: Divided): number =>
     [...members].reduce((spare, member) => spare - shareOf(one, member), one.atMost);
 
-  /** Undefined if too many keys of this limit are divided. */
+  /** Returns undefined if too many keys of this limit are divided already. */
   const find = ({ limit, key, atMost }: LimitedKey): Divided | undefined => {
     const name = nameOf({ limit, key, atMost });
     const keys = limits.get(limit) ?? new Map<string, Divided>();
@@ -81,8 +87,8 @@ export const createLimitDivision = ({ workers, time = backgroundTime }: Division
   };
 
   /**
-   * Lowers the shares of these workers to what they use, but not below `keep`. One that does not
-   * respond in time keeps its share until it does.
+   * Lowers the shares of these workers to what they use, but not below `keep`. A worker that does
+   * not respond in time keeps its share until it does.
    */
   const recall = async (one: Divided, from: readonly Member[], keep: number): Promise<void> => {
     const { limit, key, atMost } = one;
@@ -113,7 +119,7 @@ export const createLimitDivision = ({ workers, time = backgroundTime }: Division
     const spare = Math.max(0, spareOf(one));
     const units = Math.min(spare, Math.max(wanted, Math.ceil(spare / workers)));
     one.shares.set(member, shareOf(one, member) + units);
-    // Sent at once, so that it arrives before later recalls.
+    // The grant is sent at once, so that it arrives before later recalls.
     member.port.post("grantShare", { limit, key, atMost, units, isUsedUp: units < wanted });
   };
 
@@ -124,7 +130,10 @@ export const createLimitDivision = ({ workers, time = backgroundTime }: Division
     return one.changing;
   };
 
-  /** The usual shares again, unless a worker uses more than that, or has not responded. */
+  /**
+   * Gives the workers their usual shares again, unless one uses more than that, or has not
+   * responded.
+   */
   const forget = async (one: Divided): Promise<void> => {
     const { limit, key, atMost } = one;
     if (limits.get(limit)?.get(nameOf(one)) !== one) return; // already forgotten
@@ -138,12 +147,12 @@ export const createLimitDivision = ({ workers, time = backgroundTime }: Division
 
   const allDivided = (): Divided[] => [...limits.values()].flatMap((keys) => [...keys.values()]);
 
-  /** Gives usual shares to a worker, if another one has ended. */
+  /** Gives usual shares to workers without shares, if others have ended. */
   const giveShares = (): void => {
     const having = [...members].filter(({ hasShares }) => hasShares).length;
     const next = [...members].find(({ hasShares }) => !hasShares);
     if (!next || having >= workers) return;
-    const except = allDivided(); // others may have what would be its usual share
+    const except = allDivided(); // other workers may have the units of its usual share
     for (const one of except) one.shares.set(next, shareOf(one, next));
     next.hasShares = true;
     next.port.post(
@@ -154,7 +163,10 @@ export const createLimitDivision = ({ workers, time = backgroundTime }: Division
   };
 
   return {
-    /** The calls of one worker, and the functions to call when it serves and has ended. */
+    /**
+     * Returns the handlers for the calls of one worker, and the functions to call when it serves
+     * (`begin`) and when it has ended (`end`).
+     */
     serve: (port: WorkerPort) => {
       const member: Member = { port, hasShares: false, lateRecalls: 0 };
       let isEnded = false;
@@ -188,7 +200,7 @@ export const createLimitDivision = ({ workers, time = backgroundTime }: Division
         },
       };
     },
-    /** Call it regularly. */
+    /** Gives the workers their usual shares of idle keys again. Call it regularly. */
     forgetIdle: async (): Promise<void> => {
       for (const one of allDivided()) if (isIdle(one)) await change(one, () => forget(one));
     },

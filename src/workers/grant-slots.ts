@@ -22,8 +22,8 @@ interface Job {
 }
 
 /**
- * Grants slots to the jobs of all workers, which wait in the same fair queues. What a worker holds
- * is free again when it has ended.
+ * Grants slots to the jobs of all workers, which wait in the same fair queues. The slots of a
+ * worker that has ended are free again.
  */
 export const createSlotGrants = ({ time }: { readonly time?: Time } = {}) => {
   const scheduler = createScheduler(time ? { time } : {});
@@ -38,7 +38,9 @@ export const createSlotGrants = ({ time }: { readonly time?: Time } = {}) => {
   };
 
   return {
-    /** The calls of one worker, and the function to call when it has ended. */
+    /**
+     * Returns the handlers for the calls of one worker, and the function to call when it has ended.
+     */
     serve: (): { readonly handlers: Handlers<SlotCalls>; readonly end: () => void } => {
       const jobs = new Map<number, Job>();
       const release = (id: number): void => {
@@ -64,7 +66,7 @@ export const createSlotGrants = ({ time }: { readonly time?: Time } = {}) => {
             job.release = await resourceOf(resource, bounds).acquire(waiter, job.ended.signal, options);
           } catch (error) {
             jobs.delete(id);
-            return error instanceof Refused ? error.scope : "all"; // or its worker waits no more
+            return error instanceof Refused ? error.scope : "all"; // any other error: the worker no longer waits
           }
           if (job.ended.signal.aborted) job.release();
           return "granted";

@@ -12,16 +12,16 @@ export interface LimitedKey {
 
 /** Calls of a worker to the process that divides the limits. */
 export type LimitCalls = {
-  /** The worker's attempts lack `wanted` units. `grantShare` is the response. */
+  /** Asks for `wanted` units, which the worker's attempts lack. `grantShare` is the response. */
   askForShare: { request: LimitedKey & { readonly wanted: number }; response: undefined };
 };
 
 /**
- * Its calls to the workers. They change shares by differences, which stay right in whatever order
- * and however late they arrive.
+ * The calls of that process to the workers. They change shares by differences, which are right in
+ * whatever order, and however late, they arrive.
  */
 export type ShareCalls = {
-  /** Adds units to the share. `isUsedUp`: there are fewer than the worker wanted. */
+  /** Adds units to the share. `isUsedUp`: true if there are fewer units than the worker wanted. */
   grantShare: {
     request: LimitedKey & { readonly units: number; readonly isUsedUp: boolean };
     response: undefined;
@@ -37,18 +37,19 @@ export type ShareCalls = {
   haveShares: { request: readonly LimitedKey[]; response: undefined };
 };
 
-/** A worker's usual share: as much as every other one's. */
+/** Returns the usual share, which is the same for all workers. */
 export const usualShare = (atMost: number, workers: number): number => Math.floor(atMost / workers);
 
 /**
- * A limit that was used up is not asked for again within this time: refusals must stay cheap. The
- * time doubles up to its maximum while a key continues to exceed its limit.
+ * If a limit was used up, a worker does not ask for more of it within this time: refusals must stay
+ * cheap. The time doubles up to its maximum while a key continues to exceed its limit.
  */
 const usedUpMs = { first: 10, most: 320 };
 const maxUsedUp = 10_000;
 
 /**
- * Asks for limits of clients, who need no credentials. Beyond them a client has the worker's share.
+ * The most questions about limits of clients, who need no credentials. If there are more, a client
+ * has only the worker's share.
  */
 const clientAsks = { atMost: 100, windowMs: 1_000 };
 
@@ -59,8 +60,8 @@ interface WorkerSharesOptions {
 }
 
 /**
- * The shares of one worker. Together, the workers never count more than the limit: a share grows
- * only after those of others were lowered, and none is lowered below what is used.
+ * Creates the shares of one worker. Together, the workers never count more than the limit: a share
+ * grows only after other shares were lowered, and no share is lowered below what is used.
  */
 export const createWorkerShares = ({ workers, port, now = () => performance.now() }: WorkerSharesOptions) => {
   const limits = new Map<string, WorkerLimit>();
@@ -70,9 +71,9 @@ export const createWorkerShares = ({ workers, port, now = () => performance.now(
     readonly #limit: string;
     readonly #used: (key: string) => number;
     readonly #asks: Limit | undefined;
-    /** Contains the shares that differ from the usual one. */
+    /** The shares that differ from the usual one. */
     readonly #shares = new Map<string, number>();
-    /** Attempts that wait for more of a limit, which was asked for. */
+    /** The attempts that wait for more of a limit. The worker has asked for it. */
     readonly #waiting = new Map<string, (() => void)[]>();
     #usedUp = new Map<string, { readonly until: number; readonly ms: number }>();
 
@@ -82,7 +83,10 @@ export const createWorkerShares = ({ workers, port, now = () => performance.now(
       this.#asks = of === "client" ? createRateLimit(clientAsks, now) : undefined;
     }
 
-    /** It may exceed the limit, if more than the limit is used: unread audio may do so once. */
+    /**
+     * Returns the share. It exceeds the limit if more than the limit is used, as unread audio may
+     * once.
+     */
     #shareOf(key: string, atMost: number): number {
       const share = this.#shares.size > 0 ? this.#shares.get(nameOf(key, atMost)) : undefined;
       return share ?? (hasShares ? usualShare(atMost, workers) : 0);
@@ -98,7 +102,7 @@ export const createWorkerShares = ({ workers, port, now = () => performance.now(
       const mayAsk = this.#waiting.has(name) || !this.#asks || this.#asks.tryAcquire("all");
       if (!mayAsk) return undefined;
       return (retry) => {
-        const boundRetry = AsyncResource.bind(retry); // it keeps the trace of its request
+        const boundRetry = AsyncResource.bind(retry); // the retry keeps the trace of its request
         const waiting = this.#waiting.get(name);
         if (waiting) return void waiting.push(boundRetry);
         this.#waiting.set(name, [boundRetry]);
@@ -111,7 +115,10 @@ export const createWorkerShares = ({ workers, port, now = () => performance.now(
       port.post("askForShare", { limit: this.#limit, key, atMost, wanted: Math.max(1, wanted) });
     }
 
-    /** Attempts retry at once: the next message could recall what they wait for. */
+    /**
+     * Adds units to the share. Waiting attempts are retried at once: the next message could recall
+     * the units.
+     */
     grant(key: string, atMost: number, units: number, isUsedUp: boolean): void {
       const name = nameOf(key, atMost);
       if (units > 0) this.#shares.set(name, this.#shareOf(key, atMost) + units);
@@ -136,7 +143,7 @@ export const createWorkerShares = ({ workers, port, now = () => performance.now(
       this.#shares.delete(nameOf(key, atMost));
     }
 
-    /** The share is no longer the usual one, whatever that is. */
+    /** Keeps the present share when the usual share changes. */
     fix(key: string, atMost: number): void {
       this.#shares.set(nameOf(key, atMost), this.#shareOf(key, atMost));
     }

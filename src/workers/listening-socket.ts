@@ -4,14 +4,17 @@ import { getSystemErrorMap } from "node:util";
 
 /** A socket that is bound in the primary, and on which workers listen by its file descriptor. */
 export interface ListeningSocket {
-  /** Descriptor in this process. A worker inherits a copy, which stays open after `close`. */
+  /** The descriptor in this process. A worker inherits a copy, which stays open after `close`. */
   readonly fd: number;
   readonly host: string;
   readonly port: number;
   close(): void;
 }
 
-/** Binds without accepting; undocumented, but what `node:cluster` itself calls. */
+/**
+ * What `net._createServerHandle` returns, which binds a socket without accepting connections. The
+ * function is undocumented, but `node:cluster` itself calls it.
+ */
 interface BoundHandle {
   readonly fd: number;
   /** Returns 0 or the number of an error. */
@@ -25,8 +28,8 @@ const { _createServerHandle: bindHandle } = net as unknown as {
 /**
  * Binds a socket that outlives all workers: the primary holds it, so connections wait in its
  * backlog while no worker accepts them. `node:cluster` would close its shared handle when the last
- * worker ends, and a `net.Server` of the primary would accept connections itself. The first worker
- * that listens on it makes it accept connections.
+ * worker ends, and a `net.Server` of the primary would accept connections itself. Connections are
+ * refused until the first worker listens on the socket.
  * @throws EADDRINUSE or EACCES, or an error of the look-up of the host
  */
 export const bindListeningSocket = async (host: string, port: number): Promise<ListeningSocket> => {
@@ -34,7 +37,7 @@ export const bindListeningSocket = async (host: string, port: number): Promise<L
   const handle = bindHandle(address, port, family);
   if (typeof handle === "number") throw bindError(handle, address, port);
   const bound = { address, port };
-  const failed = handle.getsockname(bound); // libuv keeps EADDRINUSE until now
+  const failed = handle.getsockname(bound); // libuv reports EADDRINUSE only here
   if (failed !== 0) {
     handle.close();
     throw bindError(failed, address, port);

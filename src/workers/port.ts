@@ -2,7 +2,7 @@ import { backgroundTime, type Time } from "../async/time.ts";
 import { errorMessage } from "../domain/errors.ts";
 
 /**
- * Calls between the primary and a worker, in both directions, over the channel of
+ * This file has the calls between the primary and a worker, in both directions, over the channel of
  * `child_process.fork`. Requests and responses are copied by V8's serialization.
  */
 
@@ -21,7 +21,7 @@ export type Handlers<P extends Protocol> = {
 /** One end of the channel. */
 export interface Channel {
   send(messages: readonly Message[]): void;
-  /** Called once, before any message arrives. */
+  /** Sets the receiver. It is called once, before any message arrives. */
   onMessages(receive: (messages: readonly Message[]) => void): void;
 }
 
@@ -42,11 +42,13 @@ interface Pending {
 }
 
 interface CallOptions {
-  /** Default: waits until the other process has ended. */
+  /** The deadline for the response. Default: the call waits until the other process has ended. */
   readonly withinMs?: number;
 }
 
-/** Calls the other process, and serves its calls. `Out`: the calls that it serves. */
+/**
+ * Calls the other process, and serves its calls. `Out`: the calls that the other process serves.
+ */
 export class Port<Out extends Protocol, In extends Protocol> {
   readonly #channel: Channel;
   readonly #handlers: Handlers<In>;
@@ -66,8 +68,8 @@ export class Port<Out extends Protocol, In extends Protocol> {
   }
 
   /**
-   * @throws {CallFailed} with the message of the other process's error, because it has not
-   * responded in time, or because it has ended
+   * @throws {CallFailed} with the message of the other process's error; also if that process has
+   * not responded in time, or has ended
    */
   async call<K extends keyof Out & string>(
     kind: K,
@@ -91,14 +93,17 @@ export class Port<Out extends Protocol, In extends Protocol> {
     if (!this.#closed) this.#send({ id: 0, kind, request });
   }
 
-  /** The other process has ended: its calls fail. */
+  /** Called when the other process has ended. Calls to it fail. */
   close(): void {
     this.#closed = new CallFailed("the other process has ended");
     for (const { reject } of this.#pending.values()) reject(this.#closed);
     this.#pending.clear();
   }
 
-  /** All messages of one turn are sent together: each costs both processes a system call. */
+  /**
+   * Sends all messages of one turn of the event loop together: sending costs both processes a
+   * system call.
+   */
   #send(message: Message): void {
     this.#outbox.push(message);
     if (this.#outbox.length > 1) return;

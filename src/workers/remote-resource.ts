@@ -24,9 +24,9 @@ interface ResourceRequest {
 
 /** A job of a worker that waits for a slot. */
 interface SlotRequest extends ResourceRequest {
-  /** Unique in its worker. */
+  /** The id is unique in its worker. */
   readonly id: number;
-  /** Those of the whole response. */
+  /** The estimated seconds of the whole response. */
   readonly responseSeconds: number;
   readonly sequence: number;
   readonly options: AcquireOptions;
@@ -36,11 +36,11 @@ interface SlotRequest extends ResourceRequest {
 export type SlotCalls = {
   /** Responds when the job has its slot, or with the scope of its refusal. */
   acquireSlot: { request: SlotRequest; response: "granted" | Scope };
-  /** Responds with the scope in which `acquireSlot` would be refused now, if it would be. */
+  /** Responds with the scope of the refusal that `acquireSlot` would get now, or with undefined. */
   findRefusal: { request: ResourceRequest; response: Scope | undefined };
   /** A further key has joined the job. */
   joinSlot: { request: { readonly id: number; readonly key: string }; response: undefined };
-  /** The job has ended, or waits no more. */
+  /** The job has ended, or no longer waits. */
   releaseSlot: { request: number; response: undefined };
 };
 
@@ -110,7 +110,7 @@ class RemoteResource implements Resource {
     }
   }
 
-  /** Only resources without queues are used at once, and those are not shared. */
+  /** Throws: only resources without queues grant slots at once, and those are not shared. */
   acquireNow(): never {
     throw new Error(`a slot of ${this.#name} is granted by another process`);
   }
@@ -171,5 +171,8 @@ class RemoteResource implements Resource {
   }
 }
 
-/** A resource that has refused a job for want of room is called full for as long. */
+/**
+ * For this time after it has refused a job because all its queues were full, a resource is reported
+ * as full.
+ */
 const fullMs = 1_000;

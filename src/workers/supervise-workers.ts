@@ -6,10 +6,10 @@ import type { Exit } from "./worker-process.ts";
 
 /** A worker, as its supervisor sees it. */
 export interface SupervisedWorker {
-  /** Resolves when it serves. Rejects if it ends before. */
+  /** Resolves when it serves. Rejects if it ends before that. */
   readonly serving: Promise<void>;
   readonly exited: Promise<Exit>;
-  /** Resolves with its response. Rejects if it ends before. */
+  /** Resolves when it responds. Rejects if it ends before that. */
   ping(): Promise<void>;
   /**
    * Makes it accept nothing more, complete what it has begun, and end. `restart`: another worker
@@ -23,19 +23,24 @@ export type CloseReason = "restart" | "shutdown";
 
 interface SupervisorOptions {
   readonly count: number;
-  /** Starts a worker for this place, from 1. */
+  /** Starts a worker for the place with this number, from 1. */
   readonly start: (place: number) => SupervisedWorker;
-  /** A worker that is told to close is killed after this time. */
+  /** Returns the time after which a worker that is closing is killed. */
   readonly closeTimeoutMs: (reason: CloseReason) => number;
   readonly log: Logger;
   readonly time?: Time;
 }
 
-/** Delays before a worker is replaced, by how often its place had short lives before. */
+/**
+ * The delays before a worker is replaced, by the number of workers that have ended early in its
+ * place.
+ */
 const pausesMs = [0, 100, 1_000, 5_000, 30_000];
-/** After this time an end is not counted as early. */
+/** The end of a worker that has served for longer does not count as early. */
 const goodLifeMs = 60_000;
-/** A worker that does not serve by then is killed. Each step of a start has a shorter limit. */
+/**
+ * A worker that does not serve after this time is killed. Each step of a start has a shorter limit.
+ */
 const startTimeoutMs = 600_000;
 
 interface Place {
@@ -68,8 +73,8 @@ export const superviseWorkers = (options: SupervisorOptions) => {
   let isRestartDue = false;
 
   /**
-   * Resolves when a new worker serves in the place. At most one starts there at a time: a second
-   * call joins the first.
+   * Starts a worker in the place, and resolves when it serves. At most one worker starts there at a
+   * time: a second call joins the first.
    */
   const begin = (place: Place): Promise<void> => {
     place.starting ??= startIn(place).finally(() => {
@@ -110,7 +115,7 @@ export const superviseWorkers = (options: SupervisorOptions) => {
     while (!place.current && !signal.aborted) {
       const pauseMs = pausesMs[Math.min(place.shortLives, pausesMs.length - 1)] ?? 0;
       place.shortLives += 1;
-      await sleep(pauseMs, { time, signal }).catch(() => {}); // it is closing
+      await sleep(pauseMs, { time, signal }).catch(() => {}); // the service is closing
       if (place.current || signal.aborted) continue;
       await begin(place).catch((error) => {
         if (!signal.aborted) log.error({ worker: place.number, err: error }, "a worker could not be started");
@@ -119,7 +124,7 @@ export const superviseWorkers = (options: SupervisorOptions) => {
     place.isBeingReplaced = false;
   };
 
-  /** Closes it, unless that has begun. Resolves when it has ended. */
+  /** Closes a worker, unless it is closing already. Resolves when it has ended. */
   const end = (worker: SupervisedWorker, reason: CloseReason): Promise<Exit> => {
     const begun = ending.get(worker);
     if (begun !== undefined) return begun;
@@ -130,7 +135,7 @@ export const superviseWorkers = (options: SupervisorOptions) => {
     return ended;
   };
 
-  /** One after the other: the new worker serves before the old one closes. */
+  /** Replaces the workers one after the other: a new worker serves before the old one closes. */
   const restartAll = async (): Promise<void> => {
     for (const place of places) {
       const old = place.current;
@@ -161,9 +166,9 @@ export const superviseWorkers = (options: SupervisorOptions) => {
 
   return {
     /**
-     * Starts the first worker alone: it creates what a new installation lacks. Resolves with false
-     * if it is closed meanwhile.
-     * @throws if one ends
+     * Starts the first worker alone, because it creates what a new installation lacks, and then the
+     * others. Resolves with false if `close` is called meanwhile.
+     * @throws if a worker ends before it serves
      */
     start: async (): Promise<boolean> => {
       const [first, ...others] = places;
@@ -176,8 +181,8 @@ export const superviseWorkers = (options: SupervisorOptions) => {
       return !signal.aborted;
     },
     /**
-     * Replaces all workers, without a moment in which none serves. A call while it is in progress
-     * begins it again after its end. Never rejects.
+     * Replaces all workers, without a moment in which none serves. A call during a restart begins
+     * another restart after it. Never rejects.
      */
     restart: async (): Promise<void> => {
       isRestartDue = true;
@@ -186,7 +191,7 @@ export const superviseWorkers = (options: SupervisorOptions) => {
       });
       await restarting;
     },
-    /** Ends all workers, those that are starting included. Resolves with their exits. */
+    /** Ends all workers, including those that are starting. Resolves with their exits. */
     close: async (): Promise<readonly Exit[]> => {
       closing.abort();
       stopWatching();

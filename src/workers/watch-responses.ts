@@ -17,17 +17,17 @@ const pingEveryMs = 10_000;
 const maxMissed = 6;
 
 /**
- * Pings the workers that serve, and kills one that has not responded for a minute: no check from
- * outside finds it while the others respond.
+ * Pings the workers that serve, and kills a worker that has not responded for a minute: as long as
+ * the others respond, no check from outside finds it.
  *
- * A machine that is busy or was suspended must not cause this. So intervals are counted, not time:
- * a primary that does not run counts none, however long that lasts. And an interval counts against
- * a worker only if another one has responded in it: if none does, the machine is at fault, or a
- * check from outside restarts the service.
- * @returns a function that ends this
+ * A machine that is busy or was suspended must not cause this. So intervals are counted instead of
+ * measuring time: a primary that does not run counts none. And an interval counts against a worker
+ * only if another worker has responded in it. If none responds, the machine is at fault, or a check
+ * from outside restarts the service.
+ * @returns a function that ends the watch
  */
 export const watchResponses = ({ serving, log, time }: WatchOptions): (() => void) => {
-  /** The intervals in which each ping has been without a response. */
+  /** The number of intervals for which the ping of each worker has had no response. */
   const missed = new Map<ServingWorker["worker"], number>();
 
   const ping = async (worker: ServingWorker["worker"]): Promise<void> => {

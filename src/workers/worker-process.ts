@@ -5,23 +5,27 @@ import { type Handlers, Port, type Protocol } from "./port.ts";
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** It was not even started, for want of memory or processes. */
+  /** Present if the worker could not be started, for example for lack of memory. */
   readonly error?: Error;
 }
 
 interface ForkOptions<In extends Protocol> {
   readonly entry: URL;
   readonly argument: string;
-  /** Inherited as the descriptors from `firstSocketFd` on. */
+  /** The sockets that the worker inherits, as the descriptors from `firstSocketFd` on. */
   readonly sockets: readonly { readonly fd: number }[];
-  /** Calls of the worker. */
+  /** The handlers for the calls of the worker. */
   readonly handlers: Handlers<In>;
 }
 
-/** A worker finds the first listening socket at this descriptor; the fourth is the channel. */
+/**
+ * The descriptor at which a worker finds the first listening socket. The one before is the channel.
+ */
 export const firstSocketFd = 4;
 
-/** Starts a worker process. Never throws: one that cannot be started has ended at once. */
+/**
+ * Starts a worker process. Never throws: a worker that cannot be started counts as ended at once.
+ */
 export const forkWorker = <Out extends Protocol, In extends Protocol>(options: ForkOptions<In>) => {
   const { promise: ended, resolve } = Promise.withResolvers<Exit>();
   const child = forkChild(options, resolve);
@@ -56,21 +60,24 @@ const forkChild = <In extends Protocol>(
     });
     child.once("close", (code, signal) => onEnd({ code, signal }));
     child.on("error", (error) => {
-      if (child.pid === undefined) onFailure(error); // others come before its end
+      if (child.pid === undefined) onFailure(error); // other errors precede the end of the process
     });
     return child;
   } catch (error) {
-    onFailure(error as Error); // ENOMEM among others; EAGAIN is emitted
+    onFailure(error as Error); // such as ENOMEM; EAGAIN is emitted
     return undefined;
   }
 };
 
-/** A worker that has just ended is noticed by its exit. */
+/** Ignores failures: the end of a worker is noticed by its exit. */
 const send = (child: ChildProcess, messages: readonly object[]): void => {
   if (child.connected) child.send(messages, undefined, {}, () => undefined);
 };
 
-/** The worker's end of the channel. It ends at once if the primary has ended, kill -9 included. */
+/**
+ * Opens the worker's end of the channel. The worker ends at once if the primary has ended, even by
+ * kill -9.
+ */
 export const connectToPrimary = <Out extends Protocol, In extends Protocol>(
   handlers: Handlers<In>,
 ): Port<Out, In> => {

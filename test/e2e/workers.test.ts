@@ -39,7 +39,7 @@ import {
 
 const query = { voice: "UK English Female", text: "One of us speaks." };
 
-/** The open socket, or undefined if it was refused. */
+/** Resolves with the open socket, or with undefined if it was refused. */
 const opens = async (url: string, credentials: Credentials): Promise<WebSocket | undefined> => {
   const headers = authorize(credentials);
   const socket = new WebSocket(`${url.replace("http", "ws")}/v2/text/stream`, { headers });
@@ -66,7 +66,7 @@ describe("a service of several workers", () => {
     await rm(folder, { recursive: true });
   });
 
-  /** One request on a connection of its own. */
+  /** Sends one request on a connection of its own. */
   const ask = async (): Promise<Response> => {
     const url = `${service.url}/v2/text/synthesize?${new URLSearchParams(query)}`;
     const asking = request(url, { headers: authorize(key), agent: false }).end();
@@ -95,7 +95,7 @@ describe("a service of several workers", () => {
     expect(helpers).to.have.length(1);
   });
 
-  it("holds the limits of all workers together exactly", async () => {
+  it("enforces limits exactly for all workers together", async () => {
     await start({ WORKERS: "3", BURST_LIMIT: "20", BURST_WINDOW_MS: "60000", WS_SOCKETS_PER_KEY: "4" });
     const headers = { ...authorize(key), Connection: "close" };
     const list = async (): Promise<number> => (await fetch(`${service.url}/v2/voices`, { headers })).status;
@@ -110,7 +110,7 @@ describe("a service of several workers", () => {
     for (const socket of sockets) socket?.terminate();
   });
 
-  it("reports metrics, health and activity of all workers, whichever responds, and of those that have ended", async () => {
+  it("reports metrics, health and activity of all workers, even of ended ones, whichever worker responds", async () => {
     await start({ METRICS_PORT: "0" });
     const metricsUrl = /"url":"(http:[^"]+\/metrics)"/.exec(service.log.join("\n"))?.[1] ?? "";
     const total = async (): Promise<number> => {
@@ -153,7 +153,7 @@ describe("a service of several workers", () => {
     await until("both are replaced", () => workersOf(service.pid).length === 2);
   });
 
-  it("takes over the journal of a worker that has died at once", async () => {
+  it("takes over the journals of dead workers at once", async () => {
     await start();
     expect((await ask()).status).to.equal(200);
     const store = await openSqliteEventStore({ path: join(folder, "data", "events.db") });
@@ -303,7 +303,7 @@ describe("a service of several workers", () => {
     await gone(...all);
   });
 
-  it("ends with the message of its first worker if that cannot start", async () => {
+  it("ends with the message of its first worker if that worker cannot start", async () => {
     const { code, stderr } = await failToStart({
       WORKERS: "2",
       PORT: "0",
@@ -333,7 +333,7 @@ describe("a service of several workers", () => {
     expect(message).to.match(/^voxledger: the service runs version 0\.0\.1, .*: restart the service\n$/);
   });
 
-  it("ends on SIGHUP if it has a terminal, and when that is gone", async () => {
+  it("ends on SIGHUP if it has a terminal", async () => {
     const child = spawn("script", ["-qec", "scripts/node src/main.ts", "/dev/null"], {
       env: {
         PATH: process.env.PATH ?? "",

@@ -40,7 +40,7 @@ describe("the metrics of several processes", () => {
     );
   });
 
-  it("of one process are as it wrote them", () => {
+  it("are unchanged if only one process has written any", () => {
     expect(combineMetrics([one, ""], combinations)).to.equal(one);
   });
 

@@ -11,7 +11,7 @@ describe("limits that workers hold together", () => {
     service = createDividedService({ atMost: 10 });
   });
 
-  it("give one worker all of a limit that the others do not use", async () => {
+  it("give one worker the whole limit if the others use nothing of it", async () => {
     const [one] = [join(), join(), join()];
     for (let count = 0; count < 10; count++) await one.acquire();
     expect(await isRefused(one.acquire())).to.equal(true);
@@ -30,7 +30,7 @@ describe("limits that workers hold together", () => {
     for (const worker of [one, two, three]) expect(await isRefused(worker.acquire())).to.equal(true);
   });
 
-  it("allow a limit below the number of workers to any of them", async () => {
+  it("can be used by any worker, even if they are below the number of workers", async () => {
     service = createDividedService({ atMost: 1 });
     const workers = [join(), join(), join()];
     for (const worker of workers) {
@@ -65,7 +65,7 @@ describe("limits that workers hold together", () => {
     clearInterval(tick);
   });
 
-  it("admit as many requests at once as are left, whichever workers get them", async () => {
+  it("admit as many concurrent requests as they allow, whichever workers get them", async () => {
     const workers = [join(), join(), join()];
     for (const shares of [
       [30, 10, 0],
@@ -99,26 +99,26 @@ describe("limits that workers hold together", () => {
 
   it("are divided for at most 50,000 keys at once, and for others when these are idle", async () => {
     const { time, division } = service;
-    const answered: { key: string; units: number }[] = [];
+    const granted: { key: string; units: number }[] = [];
     const { handlers, begin } = division.serve({
-      call: async () => 3 as never, // it has 6 units of each key, its usual share is 3
+      call: async () => 3 as never, // it returns 3 of the 6 units of each key
       post: (kind, request) => {
-        if (kind === "grantShare") answered.push(request as never);
+        if (kind === "grantShare") granted.push(request as never);
       },
     });
     begin();
     const ask = (key: string): void =>
       void handlers.askForShare({ limit: "burst", key, atMost: 10, wanted: 1 });
     for (let key = 0; key <= 50_000; key++) ask(String(key));
-    expect(answered[0]).to.include({ key: "50000", units: 0, isUsedUp: true });
+    expect(granted[0]).to.include({ key: "50000", units: 0, isUsedUp: true });
     await new Promise(setImmediate);
-    expect(answered.filter(({ units }) => units > 0)).to.have.length(50_000);
+    expect(granted.filter(({ units }) => units > 0)).to.have.length(50_000);
     time.advance(60_000);
     await division.forgetIdle();
     ask("another");
     await new Promise(setImmediate);
-    expect(answered.at(-1)).to.include({ key: "another" });
-    expect(answered.at(-1)?.units).to.be.above(0);
+    expect(granted.at(-1)).to.include({ key: "another" });
+    expect(granted.at(-1)?.units).to.be.above(0);
   });
 });
 
@@ -133,7 +133,7 @@ describe("the shares of a worker", () => {
   };
   const limited = { limit: "a limit", key: "k", atMost: 9 };
 
-  it("give what is released to an attempt that waits, rather than to the one that recalls it", () => {
+  it("give a released unit to an attempt that waits, rather than to the worker for which it is recalled", () => {
     let used = 3;
     const { shares, handlers } = open("key", () => used);
     shares.more("k", 9)?.(() => used++);

@@ -9,13 +9,16 @@ import { type Delivery, linkedPorts } from "./linked-ports.ts";
 
 interface ServiceOptions {
   readonly atMost: number;
-  /** Default: each counts until it is released. */
+  /** If absent, each unit counts until it is released. */
   readonly windowMs?: number;
-  /** How long a message takes, called for each. Default: a turn of the event loop. */
+  /** Returns how long the next message takes. Default: a turn of the event loop. */
   readonly delayMs?: () => number;
 }
 
-/** Workers that hold one limit together, and the process that divides it. The test has the time. */
+/**
+ * Creates workers that share one limit, and the process that divides it. The test controls the
+ * time.
+ */
 export const createDividedService = ({ atMost, windowMs, delayMs }: ServiceOptions) => {
   const time = createManualTime();
   const division = createLimitDivision({ workers: 3, time });
@@ -71,9 +74,9 @@ export const createDividedService = ({ atMost, windowMs, delayMs }: ServiceOptio
             release();
           };
         }),
-      /** How often it has asked for more. */
+      /** Returns how often the worker has asked for more. */
       asks: () => asks,
-      /** What it holds of all keys, until it ends. */
+      /** Returns the number of units that the worker holds; 0 after its end. */
       held: () => (isAlive ? held : 0),
       end: (): void => {
         isAlive = false;

@@ -4,7 +4,7 @@ import { type Channel, type Handlers, type Message, Port, type Protocol } from "
 /** Delivers the messages of one direction, later and in order. */
 export type Delivery = (deliver: () => void) => void;
 
-/** Two channels that are connected with each other; messages are copied. */
+/** Creates two channels that are connected with each other. Messages are copied. */
 const linkedChannels = (openDelivery: () => Delivery): readonly [Channel, Channel] => {
   const receivers: ((messages: readonly Message[]) => void)[] = [];
   const channel = (own: 0 | 1): Channel => {
@@ -23,8 +23,8 @@ const linkedChannels = (openDelivery: () => Delivery): readonly [Channel, Channe
 };
 
 /**
- * The ports of a primary and of a worker. Default: each message arrives in a later turn. `time`
- * measures the deadlines of calls.
+ * Creates the ports of a primary and of a worker. By default, each message arrives in a later turn
+ * of the event loop. `time` measures the deadlines of calls.
  */
 export const linkedPorts = <ToWorker extends Protocol, ToPrimary extends Protocol>({
   openDelivery = () => setImmediate,

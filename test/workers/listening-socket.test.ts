@@ -6,7 +6,10 @@ import { rejection } from "../support/rejection.ts";
 
 const host = "127.0.0.1";
 
-/** The code of the error with which a connection is refused; undefined if it is accepted. */
+/**
+ * Resolves with the code of the error with which a connection is refused; with undefined if it is
+ * accepted.
+ */
 const refusal = async (port: number): Promise<string | undefined> => {
   const connection = connect(port, host);
   try {
@@ -31,13 +34,13 @@ describe("a listening socket of a primary", () => {
     server.close();
   });
 
-  it("names the host's address, of IPv6 too", async () => {
+  it("states the address of its host, also an IPv6 address", async () => {
     const socket = await bindListeningSocket("::1", 0);
     expect(socket.host).to.equal("::1");
     socket.close();
   });
 
-  it("refuses an address that is in use with the error of a listening server", async () => {
+  it("rejects an address that is in use, with the same error as a listening server", async () => {
     const server = createServer().listen(0, host);
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -49,7 +52,7 @@ describe("a listening socket of a primary", () => {
     server.close();
   });
 
-  it("frees its address when it is closed, however often", async () => {
+  it("frees its address when it is closed, and can be closed twice", async () => {
     const socket = await bindListeningSocket(host, 0);
     socket.close();
     socket.close();

@@ -8,7 +8,10 @@ const firstSeed = Number(process.env.TEST_SEED ?? 1);
 const seeds = Array.from({ length: 20 }, (_, index) => firstSeed + index);
 const stepsPerSeed = 400;
 
-/** A worker may refuse for so long after its limit was used up, which it learns by a message. */
+/**
+ * How long a worker may refuse after the limit was used up: the longest pause, and the time of the
+ * message that reports it.
+ */
 const longestPauseMs = 320 + 20;
 
 interface Held {
@@ -16,7 +19,10 @@ interface Held {
   readonly release: Release;
 }
 
-/** Requests, releases, starts and ends of workers, and messages that take a random time. */
+/**
+ * A service in which requests, releases, starts and ends of workers come in random order, and
+ * messages take a random time.
+ */
 class RandomService {
   readonly atMost: number;
   readonly #random: () => number;
@@ -40,7 +46,10 @@ class RandomService {
     return Math.floor(this.#random() * count);
   }
 
-  /** Now and then longer than a recall is waited for, unless all workers respond in time. */
+  /**
+   * Returns the time that a message takes. Now and then it exceeds the timeout of a recall, unless
+   * all workers should respond in time.
+   */
   #delayMs(): number {
     return !this.#isTimely && this.#random() < 0.02 ? this.#pick(20_000) : this.#pick(4);
   }
@@ -79,7 +88,7 @@ class RandomService {
     if (isRestart) this.#workers.push(this.#service.join());
     await this.#elapse(this.#pick(10));
     const [ended] = this.#workers.splice(this.#pick(3), 1);
-    // It may have had any number of units, some of which were on their way.
+    // The ended worker may have had any number of units, some of which were on their way.
     for (let count = 0; count < this.atMost; count++) this.#releases.push(this.#service.time.now());
     this.#held = this.#held.filter(({ worker }) => worker !== ended);
     ended?.end();
@@ -101,14 +110,14 @@ class RandomService {
     else if (kind < 0.75) this.#release();
     else if (kind < 0.77) await this.#replace();
     else if (kind < 0.79) {
-      await this.#elapse(200); // or recalls would time out
+      await this.#elapse(200); // otherwise recalls would time out
       this.#service.time.advance(60_000);
       void this.#service.division.forgetIdle();
     } else await this.#elapse(this.#pick(8));
     await setImmediate();
   }
 
-  /** All messages arrive, and no refusal is remembered. */
+  /** Lets all messages arrive, and all refusals be forgotten. */
   async settle(): Promise<void> {
     this.#isTimely = true;
     for (let seconds = 0; seconds < 30; seconds++) {

@@ -10,7 +10,7 @@ import { createManualTime } from "../support/manual-time.ts";
 import { rejection } from "../support/rejection.ts";
 import { linkedPorts } from "./linked-ports.ts";
 
-/** A scheduler of a worker. */
+/** Joins a worker. Returns its scheduler, and the function that ends the worker. */
 const joinUntilEnd = (grants: ReturnType<typeof createSlotGrants>, time: Time) => {
   const ports = linkedPorts<Protocol, SlotCalls>();
   const { handlers, end } = grants.serve();
@@ -46,7 +46,7 @@ describe("a resource of the primary", () => {
     await granted;
   });
 
-  it("counts the jobs of all workers before it promises one a slot", async () => {
+  it("counts the jobs of all workers when a worker asks whether there is capacity", async () => {
     const time = createManualTime();
     const grants = createSlotGrants({ time });
     const [one, other] = [join(grants, time), join(grants, time)].map((scheduler) =>

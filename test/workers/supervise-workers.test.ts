@@ -77,7 +77,10 @@ describe("the supervisor of workers", () => {
     await settle();
     return latest();
   };
-  /** Advances in steps, so that what happens at one time can begin what happens later. */
+  /**
+   * Advances the time in steps, so that a timer that fires can start timers that fire in a later
+   * step.
+   */
   const pass = async (ms: number): Promise<void> => {
     for (let passed = 0; passed < ms; passed += 1_000) {
       time.advance(1_000);
@@ -169,7 +172,7 @@ describe("the supervisor of workers", () => {
     expect(running().map(({ place }) => place)).to.deep.equal([1, 2]);
   });
 
-  it("closes every worker once when it ends during a restart, one that is starting included", async () => {
+  it("closes every worker once, also one that is starting, when it is closed during a restart", async () => {
     void supervisor.restart();
     await settle();
     await serveLatest();
@@ -184,7 +187,7 @@ describe("the supervisor of workers", () => {
     expect(started).to.have.length(4);
   });
 
-  it("does not close a worker again that a restart is closing when the service ends", async () => {
+  it("does not close a worker again that a restart is closing when the service is shut down", async () => {
     void supervisor.restart();
     await settle();
     await serveLatest();

@@ -11,7 +11,7 @@ const fork = (sockets: readonly { readonly fd: number }[] = []) => {
 };
 
 describe("a worker process that cannot be started", () => {
-  /** Fails like a fork for which the system has no process left: by an event. */
+  /** The fork fails by an event, as it does if the system has no process left. */
   it("has ended at once, if the failure is reported later", async () => {
     const { execPath } = process;
     process.execPath = "/proc/none";

@@ -10,9 +10,12 @@ export type CallsToPrimary = SlotCalls &
   LimitCalls &
   HelperCalls &
   WriteCalls & {
-    /** It serves requests from now on. */
+    /** The worker serves requests from now on. */
     serving: { request: undefined; response: undefined };
-    /** It cannot record any more, and no other worker could: the service must end. */
+    /**
+     * The worker cannot record anything any more, and neither could another one: the service must
+     * end.
+     */
     fatal: { request: string; response: undefined };
     /** Responds with the reports of the other workers. */
     askOthers: {
@@ -23,7 +26,7 @@ export type CallsToPrimary = SlotCalls &
     lastMetrics: { request: string; response: undefined };
     /** Responds when the other workers' views show the position of the log. */
     untilOthersShow: { request: number; response: undefined };
-    /** It has opened a journal, or the journal has left the list of open ones. */
+    /** The worker has opened a journal, or the journal has left the list of open ones. */
     journal: { request: { readonly journal: string; readonly isOpen: boolean }; response: undefined };
   };
 
@@ -33,21 +36,21 @@ export type CallsToWorker = HelperResponses &
     close: { request: CloseReason; response: undefined };
     /** Responds at once. */
     ping: { request: undefined; response: undefined };
-    /** Responds when its views show the position of the log, or after five seconds. */
+    /** Responds when the worker's views show the position of the log, or after five seconds. */
     untilVisible: { request: number; response: undefined };
-    /** Responds with its own report. */
+    /** Responds with the worker's own report. */
     report: { request: keyof Reports; response: Reports[keyof Reports] };
-    /** Responds with its own metrics, in Prometheus' text format. */
+    /** Responds with the worker's own metrics, in Prometheus' text format. */
     metrics: { request: undefined; response: string };
     /** Recovers the journals of a worker that has ended. */
     recoverJournals: { request: readonly string[]; response: undefined };
   };
 
-/** A worker's one argument, as JSON. */
+/** The only argument of a worker, as JSON. */
 export interface WorkerArgument {
   /** The version of the primary. */
   readonly version: string;
-  /** From 1. */
+  /** The number of the worker's place, from 1. */
   readonly place: number;
   readonly count: number;
   /** The addresses of the inherited sockets, in their order. */

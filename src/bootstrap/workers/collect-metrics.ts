@@ -3,7 +3,7 @@ import { metricDefinitions } from "../../telemetry/metrics.ts";
 import { listenForMetrics } from "../../telemetry/metrics-server.ts";
 import { type Combination, combineMetrics, countersOf } from "../../workers/combine-metrics.ts";
 
-/** A worker's own metrics. Rejects if it does not respond in time, or has ended. */
+/** Reads a worker's own metrics. Rejects if the worker does not respond in time, or has ended. */
 type ReadMetrics = () => Promise<string>;
 
 const combinations: ReadonlyMap<string, Combination> = new Map(
@@ -13,11 +13,11 @@ const combinations: ReadonlyMap<string, Combination> = new Map(
 );
 
 /**
- * Collects the metrics of all workers as those of one process. What workers that have ended had
- * counted stays in the sums: counters never decrease.
+ * Collects the metrics of all workers as those of one process. The counts of workers that have
+ * ended stay in the sums, so that counters never decrease.
  */
 export const createMetricsCollection = () => {
-  /** What each running worker has counted, as far as it has responded. */
+  /** The last metrics of each running worker; empty until it has responded. */
   const running = new Map<ReadMetrics, string>();
   let ended = "";
 

@@ -25,24 +25,31 @@ import { createJournalTakeOver } from "./take-over-journals.ts";
 
 const forgetEveryMs = 30_000;
 
-/** Responses that clients wait for are waited for no longer: the worker may be frozen. */
+/** The deadlines of calls whose responses clients wait for: the worker may be frozen. */
 const reportTimeoutMs = 2_500;
 const metricsTimeoutMs = 5_000;
-/** A worker's own limit is five seconds from when it gets the call: later on a busy machine. */
+/**
+ * The worker's own limit is five seconds, which begin later on a busy machine: when it gets the
+ * call.
+ */
 const visibleTimeoutMs = 10_000;
 
-/** A worker has ended before it served, and has written why to standard error. */
+/** A worker has ended before it served, and has written the reason to standard error. */
 class Explained extends Error {}
 
 type WorkerPort = Port<CallsToWorker, CallsToPrimary>;
 
-/** A worker may take this long beyond the drain: the limits of its other steps. */
+/**
+ * How long a worker may take to close in addition to the drain, for the other steps of its
+ * shutdown.
+ */
 const closeGraceMs = 10_000;
 
 /**
  * Runs the service in several workers until SIGTERM or SIGINT. This process serves no requests: it
- * holds what all workers share, and replaces workers that end. SIGHUP replaces all of them in
- * turns, or ends a service with a terminal, as a process without workers does.
+ * holds what all workers share, and replaces workers that end. SIGHUP replaces all workers, one
+ * after the other. If the service has a terminal, SIGHUP ends it instead, as it ends a process
+ * without workers.
  */
 export const runPrimary = async (settings: Settings, log: Logger): Promise<void> => {
   await using resources = new AsyncDisposableStack();
@@ -92,7 +99,8 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
       },
       untilOthersShow: async (position) => {
         const others = [...servingPorts].filter((port) => port !== worker.port);
-        // One that ends meanwhile reads the log when its place is taken.
+        // A worker that ends meanwhile does not matter: the next one in its place reads the log at
+        // its start.
         const within = { withinMs: visibleTimeoutMs };
         await Promise.allSettled(others.map((port) => port.call("untilVisible", position, within)));
       },
@@ -131,7 +139,8 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
     drainMs + (reason === "shutdown" ? settings.drainDelaySeconds * 1_000 : 0);
   const supervisor = superviseWorkers({ count: settings.workers, start, closeTimeoutMs, log });
   resources.defer(async () => {
-    // Workers have copies, and accept until they drain. Connections that come later are refused.
+    // Workers have copies of the sockets, and accept connections until they drain. Later
+    // connections are refused.
     for (const socket of sockets) socket.close();
     const exits = await supervisor.close();
     if (exits.some(({ code }) => code !== 0)) process.exitCode = 1;
@@ -172,7 +181,7 @@ const openMetrics = async (
   return metrics;
 };
 
-/** The reports of the workers that serve, without that of `own`. */
+/** Asks the workers that serve, except `own`, for their reports. */
 const askAll = async (
   serving: ReadonlySet<WorkerPort>,
   own: WorkerPort,
@@ -197,7 +206,7 @@ const openSharedWriter = async ({ eventStore, dataDir }: Settings): Promise<Writ
   return await withSettingName("EVENT_STORE", open());
 };
 
-/** The socket of HTTP, then that of the Wyoming protocol, if it is served. */
+/** Binds the socket of HTTP and then that of the Wyoming protocol, if it is served. */
 const bindSockets = async ({ host, port, wyoming }: Settings): Promise<readonly ListeningSocket[]> => {
   const http = await bindListeningSocket(host, port).catch(nameListenSetting("PORT", "HOST"));
   if (!wyoming) return [http];

@@ -21,7 +21,7 @@ export const serveWriter = (writer: Writer | undefined): Handlers<WriteCalls> =>
   },
 });
 
-/** The writer of another process, which stays open when this one's use of it is closed. */
+/** Uses the writer of another process. `close` ends only this use: the writer stays open. */
 export const openRemoteWriter = (port: Pick<Port<WriteCalls, Protocol>, "call">): Writer => {
   const inProgress = new Set<Promise<unknown>>();
   let isClosed = false;

@@ -11,23 +11,25 @@ export type AskOthers = <Kind extends keyof Reports>(
 
 /** What this process shares with the other workers of its service. */
 export interface Shared {
-  /** Default: a writer of its own. */
+  /** The writer of the embedded log. If undefined, this process opens one of its own. */
   readonly writer: Writer | undefined;
   /** Supervises the process of the speech tools. */
   readonly superviseHelper: typeof superviseHostProcess;
-  /** Opens resources whose slots all workers share. Undefined: they are this process's own. */
+  /** Opens resources whose slots all workers share. If undefined, this process has its own. */
   readonly openSharedResource: OpenResource | undefined;
   /** Opens the shares of limits. */
   readonly openShares: OpenShares;
   /** Where to listen, instead of the addresses in the settings. */
   readonly sockets: { readonly http?: ListenAt; readonly wyoming?: ListenAt };
-  /** True in one of the workers: it does what one process is enough for. */
+  /** True in one of the workers, which runs the background tasks that only one process must run. */
   readonly isFirst: boolean;
   /** True from the moment in which another worker has taken the place of this one. */
   readonly isReplaced: () => boolean;
   /** The number of workers. */
   readonly count: number;
-  /** Asks the other workers for their reports. `missing`: of workers that do not respond. */
+  /**
+   * Asks the other workers for their reports. `missing`: the number of workers that do not respond.
+   */
   readonly askOthers: AskOthers;
   /** Resolves when the views of the other workers show the position, or after five seconds. */
   readonly untilOthersShow: (position: number) => Promise<void>;
@@ -35,7 +37,7 @@ export interface Shared {
   readonly onJournal: (journal: string, isOpen: boolean) => void;
 }
 
-/** A process that is its whole service. */
+/** The parts of a process that is the whole service. */
 export const alone: Shared = {
   writer: undefined,
   superviseHelper: superviseHostProcess,

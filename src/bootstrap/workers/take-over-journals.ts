@@ -8,7 +8,10 @@ interface Worker {
 }
 
 const retryMs = 1_000;
-/** Then the next worker is asked: the first may be frozen. Both may do it at once. */
+/**
+ * After this time the next worker is asked, because the first one may be frozen. Both may recover a
+ * journal at once.
+ */
 const recoverTimeoutMs = 30_000;
 
 interface TakeOverOptions {
@@ -17,9 +20,9 @@ interface TakeOverOptions {
 }
 
 /**
- * Makes a worker that serves take over the journals of those that have ended: the primary knows
- * that their process is gone, where other machines must wait until a journal has been idle for
- * long.
+ * Makes a worker that serves take over the journals of workers that have ended. The primary knows
+ * that their processes are gone. Other machines do not: they must wait until a journal has been
+ * idle for long.
  */
 export const createJournalTakeOver = ({ log, time = backgroundTime }: TakeOverOptions) => {
   const serving = new Set<Worker>();
@@ -35,9 +38,9 @@ export const createJournalTakeOver = ({ log, time = backgroundTime }: TakeOverOp
       await worker.port.call("recoverJournals", journals, { withinMs: recoverTimeoutMs });
       for (const journal of journals) orphaned.delete(journal);
     } catch (error) {
-      // It has ended itself, does not respond, or the event store is not available.
+      // The worker has ended itself, or does not respond, or the event store is not available.
       log.debug({ err: error }, "journals could not be taken over yet");
-      if (serving.delete(worker)) serving.add(worker); // the last to be asked again
+      if (serving.delete(worker)) serving.add(worker); // it is asked again after all others
       time.after(retryMs, () => void recover());
     } finally {
       isRunning = false;
@@ -46,12 +49,12 @@ export const createJournalTakeOver = ({ log, time = backgroundTime }: TakeOverOp
   };
 
   return {
-    /** This worker serves from now on. */
+    /** Called when a worker serves. */
     add: (worker: Worker): void => {
       serving.add(worker);
       void recover();
     },
-    /** This worker has ended, and has left these journals open. */
+    /** Called when a worker has ended. `journals`: those that it has left open. */
     ended: (worker: Worker, journals: Iterable<string>): void => {
       serving.delete(worker);
       for (const journal of journals) orphaned.add(journal);

@@ -11,25 +11,26 @@ import type { AskOthers, Shared } from "./shared.ts";
 
 type Primary = Port<CallsToPrimary, CallsToWorker>;
 
-/** What the primary asks of the service in this process. */
+/** The functions of this process that the primary calls. */
 interface WorkerOptions {
   /** Ends the process when its requests are complete. */
   readonly close: () => Promise<void>;
   readonly metrics: () => Promise<string>;
-  /** Undefined until it serves. */
+  /** Returns undefined until the service serves. */
   readonly service: () => Pick<Service, "recoverJournal" | "untilVisible" | "report"> | undefined;
 }
 
 /**
  * Connects this process with the primary that has started it.
- * @throws if that has another version
+ * @throws if the primary has another version
  */
 export const joinWorkers = ({ close, metrics, service }: WorkerOptions) => {
-  // The primary gets them too, and tells when to end: a terminal signals all its processes.
+  // A worker ignores these signals, which a terminal sends to all its processes: the primary gets
+  // them too, and decides when workers end.
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
   const { place, count, sockets, version } = JSON.parse(process.argv[2] ?? "{}") as WorkerArgument;
   requireVersion(version);
-  /** The primary asks only workers that serve. */
+  /** Returns the service. The primary asks only workers that serve. */
   const running = () => {
     const started = service();
     if (!started) throw new Error("it does not serve yet");
@@ -76,7 +77,7 @@ export const joinWorkers = ({ close, metrics, service }: WorkerOptions) => {
   return { place, shared, primary };
 };
 
-/** The files were replaced while the primary runs: its calls may be others. */
+/** Throws if the files were replaced while the primary runs: its calls may differ. */
 const requireVersion = (ofPrimary: string): void => {
   const { version } = packageJson;
   if (ofPrimary === version) return;
