@@ -34,7 +34,7 @@ import { composeProviders } from "./speech/providers.ts";
 import { webhookRefusal } from "./website-servers.ts";
 import { alone, type Shared } from "./workers/shared.ts";
 
-/** Every builder of the service needs this. */
+/** The values that every builder of the service needs. */
 export interface Runtime {
   readonly settings: Settings;
   readonly log: Logger;
@@ -42,7 +42,9 @@ export interface Runtime {
   readonly telemetry: Telemetry;
   /** The speech tools. Their process starts while the log is read. */
   readonly host: Promise<SubprocessHost>;
-  /** Closed in reverse order, at shutdown or when a later builder fails. */
+  /**
+   * The resources, which are closed in reverse order, at shutdown or when a later builder fails.
+   */
   readonly resources: AsyncDisposableStack;
   /** The milliseconds left for the shutdown. */
   readonly shutdownTimeLeft: () => number;
@@ -75,7 +77,7 @@ export const composeCore = async (
   const checked = await composeClock(settings, (message) => log.warn(message), machine);
   const { clock, clockCheck } = checked;
   const { writer } = shared;
-  // Never rejects. Its files are read while the log is.
+  // This never rejects. The files of the voices are read while the log is read.
   const voicesOpened = openNaturalVoices(naturalVoicesFolder(settings.naturalVoices.folder));
   const options = { clock, readOnly: false, telemetry, checked, waitMs: startTimeoutMs, writer };
   const { events, startHandler, refuseAppends } = await openEventStore(settings, options);
@@ -100,7 +102,7 @@ export const composeCore = async (
   const providerActivities = createProviderActivities({ clock });
   const cipher = createLazyCipher(settings, startHandler, clock);
   const knownEntries = new KnownEntries();
-  // A client may send its next request to any worker.
+  // A command waits for all workers: its client may send the next request to any of them.
   const waitForPosition: typeof runner.waitForPosition = async (...request) => {
     await Promise.all([runner.waitForPosition(...request), shared.untilOthersShow(request[0])]);
   };

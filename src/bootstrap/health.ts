@@ -77,7 +77,7 @@ export const composeHealth = (
   };
 };
 
-/** The health of all workers. `checkOwn`: of this process. */
+/** Returns a check of the health of all workers. `checkOwn`: checks this process. */
 export const checkAllWorkers = (
   checkOwn: CheckHealth,
   askOthers: AskOthers,

@@ -46,7 +46,7 @@ interface Application {
   readonly audioReports: ReturnType<typeof composeAudioReports>;
   readonly eventLog: EventLog;
   readonly voiceFiles: () => Promise<readonly VoiceFile[]>;
-  /** Is undefined if it is switched off. */
+  /** Undefined if the gallery is switched off. */
   readonly gallery: Gallery | undefined;
 }
 
@@ -101,12 +101,15 @@ export const serveHttp = async (
 };
 
 /**
- * No load balancer knows that a worker is replaced: a client that uses its connection gets a
- * response that closes it, before idle ones are closed.
+ * The time after which a worker that is replaced closes idle connections. No load balancer knows of
+ * the replacement: a client that uses its connection before gets a response that closes it.
  */
 const replacedIdleMs = 5_000;
 
-/** A misspelled voice would be noticed only by the clients whose requests are refused. */
+/**
+ * Warns of voices that no catalog has. Otherwise only clients whose requests are refused would
+ * notice a misspelled voice.
+ */
 const reportUnknownVoices = ({ settings, log }: Runtime, { voices }: SynthesisParts): void => {
   const unknown = unknownVoices(settings.openAiVoices, (voice) => voices.isNamed(sharedCatalog, voice));
   for (const [name, voice] of unknown) {
@@ -116,7 +119,7 @@ const reportUnknownVoices = ({ settings, log }: Runtime, { voices }: SynthesisPa
   }
 };
 
-/** The operations, the middleware and the sockets share this. */
+/** Composes the parts that the operations, the middleware and the sockets share. */
 const composeCommon = (settings: Settings, { access, speech }: Application) => {
   const { accessTokens, isVerified, limits } = access;
   const { synthesis, marksWithPhonemes } = speech;

@@ -49,9 +49,12 @@ export interface Service {
   readonly url: string;
   /** The address of the Wyoming protocol, if it is served. */
   readonly wyomingUrl: string | undefined;
-  /** Takes over the journal of a process that is known to have ended. @throws {Unavailable} */
+  /**
+   * Takes over the journal of a process that is known to have ended.
+   * @throws {Unavailable}
+   */
   recoverJournal(journal: string): Promise<void>;
-  /** What this process reports of itself, without the other workers. */
+  /** Resolves with the report of this process, without those of the other workers. */
   report<Kind extends keyof Reports>(kind: Kind): Promise<Reports[Kind]>;
   /** Resolves when this process's views show the position of the log, or after five seconds. */
   untilVisible(position: number): Promise<void>;
@@ -60,23 +63,28 @@ export interface Service {
 }
 
 /**
- * Starts the service, each part after those that it needs. If one cannot start, rejects with its
- * error and leaves nothing running.
+ * Starts the parts of the service, each after those that it needs. If a part cannot start, rejects
+ * with its error and leaves nothing running.
  *
- * Shutdown is a protocol. Each part defers its end to `resources`, which ends them in reverse
- * order, one after the other: 1. Background tasks stop: reports, samples, the removal of legacy
- * audio. 2. Readiness fails. After DRAIN_DELAY_SECONDS, HTTP, WebSockets and Wyoming accept nothing
- * new and finish what they have begun. Each response is charged before it leaves. 3. Seals and
- * retention stop.
+ * Shutdown is a protocol. Each part defers its end to `resources`, which ends the parts in reverse
+ * order, one after the other:
+ * 1. Background tasks stop: reports, samples, the removal of legacy audio.
+ * 2. Readiness fails. After DRAIN_DELAY_SECONDS, HTTP, WebSockets and Wyoming accept nothing new
+ *    and finish what they have begun. Each response is charged before it leaves.
+ * 3. Seals and retention stop.
  * 4. The ledger records what is pending, returns reserved characters and closes its journal. Had it
- * closed earlier, a response would open another journal; without it, another instance has to take
- * the journal over. 5. Webhooks are sent no more; those in flight are repeated by another instance.
- * Requests per minute are reported a last time. 6. The pipeline waits until audio is stored. Only
- * then do the helper, which encodes it, and the audio store close. 7. Pending commands end, the
- * views stop, and the event log closes last: every step above appends to it.
+ *    closed the journal earlier, a response would open another one; had it left the journal open,
+ *    another instance would have to take it over.
+ * 5. No more webhooks are sent; those in flight are repeated by another instance. Requests per
+ *    minute are reported a last time.
+ * 6. The pipeline waits until audio is stored. Only then do the helper, which encodes the audio,
+ *    and the audio store close.
+ * 7. Pending commands end, the views stop, and the event log closes last: every step above appends
+ *    to it.
  *
- * DRAIN_SECONDS limits steps 2, 4 and 6 together (`shutdownTimeLeft`). What is unfinished then is
- * what a killed process leaves: others take over the journal, and audio is synthesized again.
+ * DRAIN_SECONDS limits steps 2, 4 and 6 together (`shutdownTimeLeft`). If they are not finished by
+ * then, they leave the same as a killed process: others take over the journal, and audio is
+ * synthesized again.
  */
 export const composeService = async (
   settings: Settings,
@@ -91,7 +99,7 @@ export const composeService = async (
     readonly machine?: Machine;
     /** Starts the process of the speech tools. */
     readonly superviseHelper?: typeof superviseHostProcess;
-    /** Called when the service can record nothing any more: close it. */
+    /** Called when the service can record nothing any more. It must then be closed. */
     readonly onFatal?: (error: Error) => void;
   } = {},
 ): Promise<Service> => {
@@ -192,8 +200,8 @@ export const composeService = async (
 };
 
 /**
- * Loads what requests may need, and the start does not: otherwise the first request that needs it
- * would wait. A failure is fatal, as it is at the start.
+ * Loads the modules that requests may need but the start does not, so that the first request that
+ * needs them does not wait. A failure is fatal, as it is at the start.
  */
 const loadRest = async (): Promise<void> => {
   for (const load of [loadBodyParser, loadBottleneck]) await load();

@@ -44,8 +44,8 @@ export const closeOnSignal = (
 };
 
 /**
- * Creates one deadline for all steps of a shutdown. Returns the milliseconds left; the time starts
- * at the first call.
+ * Creates one deadline for all steps of a shutdown. The returned function returns the milliseconds
+ * that are left; the time starts at its first call.
  */
 export const createShutdownDeadline = (ms: number, time: Pick<Time, "now"> = systemTime): (() => number) => {
   let end: number | undefined;
