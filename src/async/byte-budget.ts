@@ -24,7 +24,7 @@ export interface WantedBytes {
 export type ByteBudget = ReturnType<typeof createByteBudget>;
 
 /**
- * Bounds the bytes in memory, for each owner and in total. A call that would exceed a limit waits;
+ * Limits the bytes in memory, for each owner and in total. A call that would exceed a limit waits;
  * waiting calls are served in their order. A single call may exceed a limit while nothing else is
  * held.
  */
@@ -43,7 +43,7 @@ export const createByteBudget = (options: ByteBudgetOptions) => {
 
   return {
     /**
-     * Resolves when the bytes may be held, with the function that returns them.
+     * Resolves when the bytes may be held, with the function that releases them.
      * @throws the signal's reason
      */
     acquire: async ({ owner, signal, ...wanted }: WantedBytes): Promise<() => void> => {
@@ -76,7 +76,7 @@ export const createByteBudget = (options: ByteBudgetOptions) => {
 };
 
 interface HeldBytes extends Pick<WantedBytes, "bytes" | "onOverdue"> {
-  /** Is undefined while it waits for the total. */
+  /** The time since which the bytes are held; undefined while they wait. */
   since: number | undefined;
 }
 

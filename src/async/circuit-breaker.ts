@@ -9,11 +9,11 @@ export interface CircuitBreakerOptions<Failure> {
   /** The error of refused calls. */
   readonly openError: (lastFailure: Failure, retryInMs: number) => Error;
   readonly time?: Time;
-  /** Consecutive failures that open the circuit. Default 5. */
+  /** Consecutive failures that open the circuit. Default: 5. */
   readonly threshold?: number;
   /**
-   * After this time one trial call is let through. Default 15 s; `retryAfterMs` lengthens it to a
-   * minute at most.
+   * The time after which one trial call is let through. Default: 15 s. `retryAfterMs` lengthens it,
+   * to a minute at most.
    */
   readonly resetMs?: number;
   readonly onChange?: (state: "closed" | "open") => void;

@@ -23,8 +23,9 @@ interface QueueNode<T> {
  * one timer for all items: the oldest expires first.
  *
  * It is a linked list, not a `Map`: V8 replaces the table of a `Map` after some hundred additions,
- * and an old table refers to the items that it held and to its successor. So once a table has
- * become old, every minor garbage collection would keep all later tables and their items.
+ * and a replaced table still refers to the items that it held and to its successor. So once a table
+ * belongs to the old generation, every minor garbage collection would keep all later tables and
+ * their items.
  */
 export const createDeadlineQueue = <T extends Queued<T>>(
   timeoutMs: number,
@@ -43,7 +44,7 @@ export const createDeadlineQueue = <T extends Queued<T>>(
     else first = next;
     if (next) next.previous = previous;
     else last = previous;
-    // If it is old by now, it must not keep younger ones from being collected.
+    // A node of the old generation must not keep younger nodes from being collected.
     queueNode.previous = undefined;
     queueNode.next = undefined;
   };
@@ -88,9 +89,10 @@ export const createDeadlineQueue = <T extends Queued<T>>(
       last = queueNode;
       item.queueNode = queueNode;
       size += 1;
-      if (size === 1) startTimer(queueNode.deadline); // otherwise the timer of an older item runs, or `expireDue` starts it
+      // Otherwise the timer of an older item runs, or `expireDue` starts it.
+      if (size === 1) startTimer(queueNode.deadline);
     },
-    /** False if the item has expired or was deleted before. */
+    /** Returns false if the item has expired or was deleted before. */
     delete: remove,
     has: (item: T): boolean => item.queueNode !== undefined,
     get size(): number {

@@ -1,6 +1,6 @@
 /**
- * The clock in ISO 8601, UTC. Formatting is expensive; under load many requests share a millisecond
- * and its text.
+ * Returns a clock that gives the time as text, in ISO 8601 and UTC. It formats each millisecond
+ * once: formatting is expensive, and under load many requests share a millisecond.
  */
 export const isoClock = (clock: () => number): (() => string) => {
   let time = Number.NaN;

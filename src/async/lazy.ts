@@ -1,4 +1,7 @@
-/** Loads at the first call. Every call has the same result; a failure is not kept. */
+/**
+ * Returns a function that loads at its first call. Every call has the same result, but after a
+ * failure the next call loads again.
+ */
 export const lazy = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   let loaded: Promise<T> | undefined;
   return () => {

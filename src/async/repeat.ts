@@ -43,8 +43,8 @@ export const repeat = ({
 };
 
 /**
- * Runs a task that never rejects again and again, with a pause before each run. `pauseMs` may
- * depend on earlier runs. The returned function ends it after the current run.
+ * Runs a task repeatedly, with a pause before each run. The task must never reject. `pauseMs` may
+ * depend on earlier runs. The returned function ends the repetition after the current run.
  */
 export const repeatEvery = (
   pauseMs: number | (() => number),

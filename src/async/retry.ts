@@ -4,14 +4,14 @@ export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
 export interface RetryOptions<T> extends WaitOptions {
   /**
-   * Milliseconds to wait before the next attempt; undefined ends the retries with this outcome.
-   * `attempt` is the number of the attempt that has just ended, from 1.
+   * Returns the milliseconds to wait before the next attempt; undefined ends the retries with this
+   * outcome. `attempt` is the number of the attempt that has just ended, from 1.
    */
   readonly delayAfter: (outcome: Outcome<T>, attempt: number) => number | undefined;
 }
 
 /**
- * Repeats the task as long as `delayAfter` says so.
+ * Repeats the task as long as `delayAfter` returns a delay.
  * @throws the last attempt's error
  * @throws the signal's reason
  */
@@ -37,8 +37,8 @@ interface Backoff {
 }
 
 /**
- * Repeats a task after errors that may be transient, with growing delays, until `maxAttempts` have
- * failed.
+ * Returns a `delayAfter` that repeats a task after errors that may be transient, with growing
+ * delays, until `maxAttempts` have failed.
  */
 export const afterErrors =
   (
@@ -55,8 +55,9 @@ export const afterErrors =
       : undefined;
 
 /**
- * The delay after attempt `attempt` (from 1): doubles each time up to `maxMs`. Half of it is
- * random, so that callers that failed together do not retry together. `random`: 0 to 1.
+ * Returns the delay after attempt `attempt` (from 1). It doubles each time, up to `maxMs`. Half of
+ * it is random, so that callers that failed together do not retry together. `random` returns a
+ * number from 0 to 1.
  */
 export const exponentialBackoff = (
   { firstMs, maxMs = Number.POSITIVE_INFINITY }: Backoff,

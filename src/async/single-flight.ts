@@ -3,7 +3,7 @@ import { untilAborted } from "./deadline.ts";
 export type SingleFlight<T> = ReturnType<typeof createSingleFlight<T>>;
 
 export interface SingleFlightOptions {
-  /** Tasks that may run at once. Default: no limit. */
+  /** The most tasks that may run at once. Default: no limit. */
   readonly max?: number;
   readonly full?: () => Error;
 }
@@ -63,7 +63,7 @@ export const createSingleFlight = <T>(options: SingleFlightOptions = {}) => {
         }
       }
     },
-    /** Running tasks that somebody waits for. */
+    /** Returns the number of running tasks that somebody waits for. */
     size: (): number => flights.size,
   };
 };

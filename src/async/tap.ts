@@ -1,7 +1,7 @@
 export interface TapOptions<T> {
   /** Called before each chunk is passed on. */
   readonly onChunk?: (chunk: T) => void;
-  /** Called when the reader asks for the chunk after one that it was given. */
+  /** Called when the reader has taken a chunk and asks for the next one. */
   readonly onResume?: () => void;
   /** Called after the last chunk. What it throws is treated like an error of the source. */
   readonly onEnd?: () => void;

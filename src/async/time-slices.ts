@@ -3,8 +3,8 @@ import { systemTime, type Time } from "./time.ts";
 
 const sliceMs = 1;
 /**
- * A request takes several turns of the event loop: one to be read, one to be recorded and one for
- * its response.
+ * The number of turns of the event loop in a pause. A request takes several: one to be read, one to
+ * be recorded and one for its response.
  */
 const turnsBetween = 4;
 /**
@@ -13,9 +13,9 @@ const turnsBetween = 4;
  */
 const freeItems = 16;
 
-/** Creates `inTimeSlices`, for tests. All other callers share the one below. */
+/** Creates a separate `inTimeSlices`, for tests. All other callers share the one below. */
 export const createTimeSlices = (time: Pick<Time, "now"> = systemTime) => {
-  /** Is undefined if no work has been done in this turn of the event loop. */
+  /** When the work of this turn of the event loop began; undefined if none was done yet. */
   let startedAt: number | undefined;
   let pause: Promise<void> | undefined;
 

@@ -2,8 +2,8 @@ import { LRUCache } from "lru-cache";
 import { systemTime, type Time } from "../async/time.ts";
 
 /**
- * Steps per window. The effective window is at most one step longer than configured, and never
- * shorter.
+ * The number of steps in a window. The effective window is at most one step longer than configured,
+ * and never shorter.
  */
 const slots = 20;
 /** The current slot and a full window of slots. */
@@ -15,7 +15,7 @@ export interface BurstWindow {
   slot: number;
   sum: number;
   /**
-   * Counts by slot. Absent as long as all counted requests were in one slot, which is so with most
+   * The counts by slot. Undefined as long as all counted requests were in one slot, as with most
    * keys.
    */
   counts: number[] | undefined;
@@ -32,8 +32,8 @@ export const createBurstLimiter = (windowMs: number, time: Pick<Time, "now"> = s
 
   return {
     /**
-     * The window of a key and client. Only the 50,000 most recently used are kept. A caller may
-     * keep a window of its own.
+     * Returns the window of a key and client. Only the 50,000 most recently used windows are kept.
+     * A caller may instead keep a window of its own.
      */
     windowOf: (id: string): BurstWindow => {
       const known = windows.get(id);
@@ -51,7 +51,7 @@ export const createBurstLimiter = (windowMs: number, time: Pick<Time, "now"> = s
       if (window.counts) window.counts[slot % cells] = (window.counts[slot % cells] ?? 0) + 1;
       return true;
     },
-    /** The requests in the window. */
+    /** Returns the number of requests in the window. */
     countOf: (window: BurstWindow): number => {
       advance(window, currentSlot());
       return window.sum;

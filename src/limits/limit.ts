@@ -7,7 +7,7 @@ export type Release = () => void;
 
 /** Limits what each key or client has at once, or in each window of time. */
 export interface Limit {
-  /** Counts one more until it is released. Undefined if the limit is reached. */
+  /** Counts one more until it is released. Returns undefined if the limit is reached. */
   tryAcquire(key: string): Release | undefined;
 }
 
@@ -17,18 +17,26 @@ export interface SharedLimit extends Limit {
   more(key: string): AskForMore | undefined;
 }
 
-/** A limit that refuses nothing, and whose callers wait until they know whether it is reached. */
+/**
+ * A limit whose callers wait until it is known whether the limit is reached. They are not refused.
+ */
 export interface AskingLimit {
   /** Counts one more, until the window ends. Resolves with false if the limit is reached. */
   tryAcquire(key: string): Promise<boolean>;
 }
 
 export interface RefusingLimit extends Limit {
-  /** Like `tryAcquire`. @throws the refusal */
+  /**
+   * Like `tryAcquire`.
+   * @throws the refusal
+   */
   acquire(key: string): Release;
 }
 
-/** `refusal` has what asks for a larger share. */
+/**
+ * Returns a limit that throws the refusal. `refusal` gets the function that asks for a larger
+ * share.
+ */
 export const refusing = (
   limit: SharedLimit,
   refusal: (more: AskForMore | undefined) => Error,
@@ -65,7 +73,7 @@ export const createConcurrencyLimit = (
   };
 };
 
-/** Bounds the memory: the least recently seen key is forgotten. */
+/** Limits the memory: the least recently seen key is forgotten. */
 const maxKeys = 50_000;
 
 const neverReturned: Release = () => {};
@@ -105,11 +113,11 @@ export const createRateLimit = (
   };
 };
 
-/** Whole seconds until the window ends, at least 1: `Retry-After`. */
+/** Returns the whole seconds until the window ends, at least 1, for `Retry-After`. */
 export const secondsLeft = (now: number, windowMs: number): number =>
   Math.ceil((windowMs - (now % windowMs)) / 1_000);
 
-/** The function, for one call; further calls do nothing. */
+/** Returns a function that calls `run` once. Further calls do nothing. */
 export const once = (run: () => void): Release => {
   let isDone = false;
   return () => {

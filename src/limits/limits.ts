@@ -26,11 +26,11 @@ export interface LimitSettings {
 export interface LimitRow {
   readonly of: CountedFor;
   readonly counts: string;
-  /** A number, or the setting that has it. */
+  /** The limit, or the setting that has it. */
   readonly atMost: number | keyof LimitSettings | "the plan's";
   /** Applies if the setting has no value. */
   readonly byDefault?: (requestsPerMinute: number) => number;
-  /** If absent, each counts until it ends. */
+  /** The window of time in which units count. If absent, each counts until it ends. */
   readonly windowMs?: number | keyof LimitSettings;
   /** What happens to anything above the limit. */
   readonly beyond: Refusal | string;
@@ -47,7 +47,7 @@ interface Refusal {
 const minuteMs = 60_000;
 const megabyte = 1024 ** 2;
 
-/** All limits of a key or a client. What waits for its turn is bounded in `queues.ts`. */
+/** All limits of a key or a client. `queues.ts` has the limits of jobs that wait. */
 export const limits = {
   /** Counts the requests to all instances together. */
   minute: {
@@ -146,7 +146,7 @@ export class RateLimited extends ServiceError {
   override readonly name = "RateLimited";
   readonly kind: RefusalKind;
   readonly retryAfterSeconds: number;
-  /** Present if only this process's share of the limit is used up. See `tryWithMore`. */
+  /** Defined if only this process's share of the limit is used up. See `tryWithMore`. */
   readonly more: AskForMore | undefined;
 
   constructor(message: string, kind: RefusalKind, retryAfterSeconds: number, more?: AskForMore | undefined) {
@@ -158,9 +158,9 @@ export class RateLimited extends ServiceError {
 }
 
 /**
- * Checks a limit again as long as the refusal can ask for more of it. Nothing but the check may be
- * in `check`: what it counted before it throws would be counted again.
- * @throws what refuses it, or the signal's reason
+ * Checks a limit, and repeats the check as long as the refusal can ask for more of the limit.
+ * `check` must do nothing else: whatever it counts before it throws would be counted again.
+ * @throws the refusal, or the signal's reason
  */
 export const tryWithMore = <T>(check: () => T, signal?: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
@@ -196,8 +196,8 @@ export const burstExceeded = (retryAfterSeconds: number, more?: AskForMore): Rat
 export type Limits = ReturnType<typeof createLimits>;
 
 /**
- * The limits that an instance counts alone, or with its other workers. Those of requests: see
- * `createRateLimiter`.
+ * Creates the limits that an instance counts for itself, with all its workers. For limits of
+ * requests, see `createRateLimiter`.
  */
 export const createLimits = (
   settings: LimitSettings,

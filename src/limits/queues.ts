@@ -2,8 +2,8 @@ import type { ResourceOptions } from "../async/scheduler/resource.ts";
 import { Unavailable } from "../domain/errors.ts";
 
 /**
- * The bounds of a queue: the slots and the waiting jobs, in all and of one key; how long jobs wait;
- * and the 503 of any others.
+ * The limits of a queue: the slots and the waiting jobs, in total and of one key; how long jobs
+ * wait; and the 503 that refuses further jobs.
  */
 type Bounds = Omit<ResourceOptions, "time" | "startLimit">;
 
@@ -16,13 +16,13 @@ const tooManyTools: Overloaded = (scope) =>
     ? new Unavailable("Too many speech syntheses are running.", 1)
     : new Unavailable("Too many speech syntheses of this API key are waiting.", 2);
 
-/** An encoder may be busy until its client has read the audio. */
+/** The refusals of encoders, which may be busy until their clients have read the audio. */
 const tooManyLongTexts: Overloaded = (scope) =>
   scope === "all"
     ? new Unavailable("Too many long texts are being spoken.", 5)
     : new Unavailable("Too many long texts of this API key are waiting.", 5);
 
-/** The bounds of what waits for a job of the helper process, which all workers share. */
+/** The limits of the queues for jobs of the helper process, which all workers share. */
 const jobs = {
   isShared: true,
   queueLimit: 1_000,
@@ -40,8 +40,8 @@ const reports = {
 };
 
 /**
- * All that runs or waits in queues by API key, by the names that label its metrics. `tools`:
- * SYNTHESIS_CONCURRENCY.
+ * The limits of everything that runs or waits in queues of API keys, by the names that label its
+ * metrics. `tools`: the setting SYNTHESIS_CONCURRENCY.
  */
 export const queues = {
   /** A synthesis starts at once or is refused. */
@@ -66,12 +66,12 @@ export const queues = {
     queueTimeoutMs: 3 * jobs.queueTimeoutMs,
     overloaded: tooManyLongTexts,
   }),
-  /** Like encoders, they live as long as their audio. */
+  /** Like encoders, decoders live as long as their audio. */
   decoders: (tools: number) => ({ ...jobs, concurrency: 3 * tools, concurrencyPerKey: tools }),
   model: (processes: number) => ({ ...jobs, concurrency: processes }),
   /**
-   * Requests to a provider with one set of credentials. `reserved`: those for keys without others,
-   * of a server that many keys share; then one key may fill half of the queue.
+   * Requests to a provider with one set of credentials. `reserved`: the slots for keys with few
+   * requests, if many keys share a server. One key may then fill only half of the queue.
    */
   provider: ({ concurrency, reserved }: { readonly concurrency: number; readonly reserved: number }) => ({
     concurrency,
@@ -83,8 +83,8 @@ export const queues = {
   }),
   /**
    * A report by hour reads journal events, which hold servings of other keys, too, and a report
-   * just after the start reads what is unposted of all keys. Therefore few run at once, one of each
-   * key.
+   * just after the start reads what is unposted of all keys. Therefore few run at once, and only
+   * one of each key.
    */
   usage_reports: { ...reports, queueTimeoutMs: 5_000 },
   /** A slow report may wait for another one. */

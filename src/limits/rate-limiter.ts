@@ -17,7 +17,7 @@ export interface Admission {
   readonly limit: number;
   /** Requests left in this minute. */
   readonly remaining: number;
-  /** Set when the request is over a limit. */
+  /** Set if the request exceeds a limit. */
   readonly refusal?: RateLimited;
 }
 
@@ -46,17 +46,17 @@ export interface RateLimiterOptions {
   readonly clock: () => EpochMs;
   /** Measures the window of the burst check. */
   readonly time?: Pick<Time, "now"> | undefined;
-  /** The sliding window of the burst check. Default 1,000. */
+  /** The sliding window of the burst check, in milliseconds. Default: 1,000. */
   readonly burstWindowMs?: number;
-  /** Default: depends on the plan. */
+  /** The most requests in a burst. Default: it depends on the plan. */
   readonly burstLimit?: number | undefined;
-  /** The reporting interval. Default 100. */
+  /** The interval of reports, in milliseconds. Default: 100. */
   readonly flushMs?: number;
-  /** The deadline of a report. Default 5,000. */
+  /** The deadline of a report, in milliseconds. Default: 5,000. */
   readonly deadlineMs?: number;
   /** Called at the first of consecutive failed reports. */
   readonly onError?: (what: string, error: unknown) => void;
-  /** Default: this process has all of both limits. */
+  /** Opens the shares of both limits. Default: this process has the whole limits. */
   readonly openShares?: OpenShares;
 }
 
@@ -108,7 +108,8 @@ export const createRateLimiter = ({
       const limit = key.plan.requestsPerMinute;
       const elsewhere = requestsOnOtherInstances(view.get(ratePartition), stream, minute, key.apiKey);
       const left = Math.max(0, limit - counter.count - elsewhere);
-      // Checked before the burst: after a burst's Retry-After, the request would be refused again.
+      // The minute is checked before the burst: otherwise a request that is repeated after the
+      // burst's Retry-After would be refused again.
       if (left === 0) return { limit, remaining: 0, refusal: minuteExceeded(now) };
       if (counter.count >= minuteShares.of(key.apiKey, limit)) {
         const refusal = minuteExceeded(now, minuteShares.more(key.apiKey, limit));
@@ -137,7 +138,10 @@ const findCounter = (counters: PerKey<Counter>, apiKey: string): Counter | undef
 const burstKeyOf = (counter: Counter, client: string): string =>
   `${counter.apiKey} ${counter.client === client ? counter.network : clientNetwork(client)}`;
 
-/** Reused for the next minute: with many keys, new counters would be most of the work. */
+/**
+ * Returns the counter of the key, which is reused for the next minute: with many keys, new counters
+ * would be most of the work.
+ */
 const counterOf = (
   counters: PerKey<Counter>,
   { apiKey, keyNumber }: LimitedKey,

@@ -32,8 +32,8 @@ interface RateReportsOptions {
 }
 
 /**
- * Reports changed counters regularly to the other instances, and deletes those that were not used
- * in this minute or the one before.
+ * Reports changed counters regularly to the other instances, and deletes counters that were used
+ * neither in this minute nor in the one before.
  */
 export class RateReports {
   readonly #counters: PerKey<ReportedCounter>;
@@ -91,7 +91,7 @@ export class RateReports {
     }
   }
 
-  /** The counters of this minute that changed since the last call. */
+  /** Returns the counters of this minute that changed since the last call. */
   #takeChanged(minute: number): ReportedCounter[] {
     const taken = this.#changed;
     this.#changed = [];
@@ -116,7 +116,10 @@ export class RateReports {
   }
 }
 
-/** In the background, because a report must not wait for it. Never rejects. */
+/**
+ * Deletes the counters of earlier minutes, in the background, because a report must not wait for
+ * this. Never rejects.
+ */
 const deleteBefore = async (counters: PerKey<ReportedCounter>, minute: number): Promise<void> => {
   for await (const { minute: latest, keyNumber } of inTimeSlices(counters))
     if (latest < minute) counters.set(keyNumber, undefined);

@@ -14,8 +14,9 @@ interface HeldAudio {
  */
 export interface UnreadAudio {
   /**
-   * @throws the refusal, if the key's clients have as much audio to read as they may. A new request
-   * may exceed it once
+   * Refuses a new request if the key's clients have as much audio to read as they may. A request
+   * that is not refused may exceed the limit.
+   * @throws the refusal
    */
   requireRoom(key: string): void;
   /** Counts complete audio until it is released. */
@@ -24,14 +25,17 @@ export interface UnreadAudio {
   holdStreamed(key: string, audio: HeldAudio): Release;
 }
 
-/** The number of a key's clients that share each piece of audio. */
+/** The audio in memory, with the number of the key's clients that share it. */
 type Holders = Map<HeldAudio, number>;
 
 interface KeyAudio {
-  /** `completeBytes` is the sum of their sizes. */
+  /** Complete audio. `completeBytes` is the sum of its sizes. */
   readonly complete: Holders;
   completeBytes: number;
-  /** There are at most as many as open streams, so that summing up their sizes is cheap. */
+  /**
+   * The audio of streams. The key has at most as many as it may have open streams, so that summing
+   * up their sizes is cheap.
+   */
   readonly streamed: Holders;
 }
 
@@ -88,14 +92,14 @@ const bytesOf = ({ completeBytes, streamed }: KeyAudio): number => {
   return bytes;
 };
 
-/** True for the first holder. */
+/** Returns true for the first holder. */
 const addHolder = (holders: Holders, audio: HeldAudio): boolean => {
   const before = holders.get(audio) ?? 0;
   holders.set(audio, before + 1);
   return before === 0;
 };
 
-/** True for the last holder. */
+/** Returns true for the last holder. */
 const removeHolder = (holders: Holders, audio: HeldAudio): boolean => {
   const left = (holders.get(audio) ?? 0) - 1;
   if (left > 0) holders.set(audio, left);

@@ -5,11 +5,15 @@ import { fade } from "./fades.ts";
 import { bytesPerSample } from "./whole-samples.ts";
 
 export interface ConcatenateOptions<Piece> {
-  /** A function is called when the first piece has begun. */
+  /**
+   * The sample rate in Hz, or a function that returns it, which is called when the first piece has
+   * begun.
+   */
   readonly sampleRate: number | (() => number);
   /**
-   * Synthesizes the samples of one piece (s16le, mono): at least one, or an error. Resolves when
-   * they have begun. An abort ends request and response, even before the first read.
+   * Synthesizes the samples of one piece (s16le, mono). Resolves when they have begun. There is at
+   * least one sample, or an error. An abort ends the request and its response, even before the
+   * first read.
    */
   readonly synthesizePiece: (
     piece: Piece,
@@ -17,10 +21,14 @@ export interface ConcatenateOptions<Piece> {
     /** True for all pieces but the first. */
     isContinuation: boolean,
   ) => Promise<AsyncIterable<Buffer>>;
-  /** The least seconds of a piece. A shorter one is refused (`minDuration`). Default: 0. */
+  /**
+   * Returns the shortest duration of a piece in seconds. A shorter piece is refused
+   * (`requireDuration`). Default: 0.
+   */
   readonly minSeconds?: (piece: Piece) => number;
   /**
-   * True if a piece that failed before it was due is synthesized again then. Default: Unavailable.
+   * True if a piece that failed before it was due is synthesized again when it is due. Default:
+   * true for {Unavailable}.
    */
   readonly mayRetry?: (error: unknown) => boolean;
 }
@@ -37,8 +45,8 @@ const fadeSeconds = 0.003;
 
 /**
  * Joins the audio of at least one piece. Each piece is requested while the one before is read, so
- * at most two are in progress. If the first piece fails, this rejects. If another one fails, the
- * audio throws when that piece is due.
+ * at most two are in progress. If the first piece fails, the function rejects. If another piece
+ * fails, the audio throws when that piece is due.
  */
 export const concatenate = async <Piece>(
   pieces: readonly Piece[],
@@ -61,8 +69,8 @@ export const concatenate = async <Piece>(
     return started;
   };
   /**
-   * The prefetch may have timed out waiting for a slot that the previous piece held: it is free
-   * now.
+   * Begins a piece again when it is due. Its first attempt may have timed out while it waited for a
+   * slot that the previous piece held. This slot is free now.
    */
   const inTurn = (error: unknown, piece: Piece): Promise<AsyncIterable<Buffer>> => {
     if (!mayRetry(error) || both.aborted) throw error;

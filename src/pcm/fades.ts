@@ -9,8 +9,8 @@ export interface FadeOptions {
 }
 
 /**
- * Fades the samples in and out where they meet another piece, to avoid clicks. Keeps their number;
- * half a sample at the end is dropped, because it would turn the rest into noise.
+ * Fades the samples in and out where they meet another piece, to avoid clicks. Keeps their number.
+ * Half a sample at the end is dropped, because it would turn the next piece into noise.
  */
 export async function* fade(pcm: AsyncIterable<Buffer>, options: FadeOptions): AsyncGenerator<Buffer, void> {
   const tail = options.fadeOut ? options.samples * bytesPerSample : 0;
@@ -28,11 +28,11 @@ export async function* fade(pcm: AsyncIterable<Buffer>, options: FadeOptions): A
   yield fadedOut(options.fadeIn ? fadedIn(held, at, options.samples) : held, tail / bytesPerSample);
 }
 
-/** `at`: index of the first sample within the piece. */
+/** Fades in the start of a piece. `at`: the index of the first sample within the piece. */
 const fadedIn = (pcm: Buffer, at: number, over: number): Buffer =>
   at >= over ? pcm : withGain(pcm, (sample) => (at + sample + 1) / (over + 1));
 
-/** Fades out the end. A piece that is shorter than the fade fades from its start. */
+/** Fades out the end of a piece. A piece that is shorter than the fade fades from its start. */
 const fadedOut = (pcm: Buffer, over: number): Buffer => {
   const count = pcm.length / bytesPerSample;
   return over === 0 ? pcm : withGain(pcm, (sample) => (count - sample) / (over + 1));

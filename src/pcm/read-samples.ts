@@ -1,25 +1,25 @@
 import { isUnknownSize } from "../domain/synthesis/wav-header.ts";
 import { bytesPerSample, inWholeSamples } from "./whole-samples.ts";
 
-/** s16le, mono. */
+/** Samples in s16le, mono. */
 export interface Samples {
   readonly sampleRate: number;
   readonly pcm: AsyncIterable<Buffer>;
 }
 
-/** Tools write the canonical header. */
+/** The length of the canonical header, which tools write. */
 const headerBytes = 44;
 
 interface Failures {
-  /** All samples are silent. */
+  /** Returns the error if all samples are silent. */
   readonly silence: () => Error;
   readonly invalid: (message: string) => Error;
 }
 
 /**
- * Reads the samples of a WAV, and resolves with the first one that is not silent.
- * @throws `invalid()` if it is no WAV or has another number of samples than its header declares
- * (also midway)
+ * Reads the samples of a WAV. Resolves when the first sample that is not silent has been read.
+ * @throws `invalid()` if the bytes are no WAV, or (also midway) if the number of samples is not the
+ * one that the header declares
  * @throws `silence()` if all samples are silent
  * @throws the errors of `wav`
  */
@@ -65,14 +65,17 @@ async function* checkLength(
   throw invalid("The speech tool's output does not have the length in its header.");
 }
 
-/** Multiplies each sample, up to the largest value; rounding does not depend on the chunks. */
+/**
+ * Multiplies each sample by `gain`, and clips it at the largest value. The result does not depend
+ * on the chunks.
+ */
 export async function* scale(pcm: AsyncIterable<Buffer>, gain: number): AsyncIterable<Buffer> {
   for await (const chunk of inWholeSamples(pcm)) yield scaled(chunk, gain);
 }
 
 /**
- * A function of its own, and without `Math.round`, which takes four times as long: this is most of
- * what the helper does for a text.
+ * This is most of the helper's work for a text. So it is a function of its own, and uses no
+ * `Math.round`, which takes four times as long.
  */
 const scaled = (chunk: Buffer, gain: number): Buffer => {
   // The view has the byte order of the processor: little-endian on x86-64 and ARM.

@@ -1,7 +1,10 @@
 import { cosineOfTurns, sineOfTurns } from "../domain/elementary.ts";
 import { bytesPerSample, inWholeSamples } from "./whole-samples.ts";
 
-/** Zero crossings of the filter on either side of a place; more would not be audible in speech. */
+/**
+ * The number of the filter's zero crossings on either side of a sample. In speech, more would make
+ * no audible difference.
+ */
 const reach = 16;
 
 /**
@@ -50,7 +53,10 @@ export async function* resample(
   if (rest.length > 0) yield rest;
 }
 
-/** Each chunk costs a copy of the filter's reach: a server may send chunks of two bytes. */
+/**
+ * The least size of the chunks that are resampled. Each one costs a copy of the samples within the
+ * filter's reach, and a provider may send chunks of two bytes.
+ */
 const blockBytes = 4_096;
 
 async function* inBlocks(pcm: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
@@ -68,8 +74,8 @@ async function* inBlocks(pcm: AsyncIterable<Buffer>): AsyncGenerator<Buffer, voi
 }
 
 /**
- * For each phase of an output sample between two input samples, the weights of the input samples
- * around it.
+ * Computes the weights of the input samples around an output sample, for each phase that an output
+ * sample can have between two input samples.
  */
 const filter = (cutoff: number, phases: number) => {
   const taps = Math.ceil(reach / cutoff);

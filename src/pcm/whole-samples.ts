@@ -1,4 +1,4 @@
-/** Samples are s16le, mono. */
+/** The size of a sample: samples are s16le, mono. */
 export const bytesPerSample = 2;
 
 /**
@@ -8,7 +8,9 @@ export const bytesPerSample = 2;
 export const inWholeSamples = (pcm: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> =>
   inFrames(pcm, bytesPerSample);
 
-/** Does the same for samples of several channels or another width. */
+/**
+ * Like `inWholeSamples`, but for frames of another size: of several channels, or of another width.
+ */
 export async function* inFrames(
   pcm: AsyncIterable<Buffer>,
   frameBytes: number,

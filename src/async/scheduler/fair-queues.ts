@@ -7,9 +7,9 @@ export interface QueuedJob {
   readonly keys: ReadonlySet<string>;
   /** Its cost: the estimated seconds of speech. */
   readonly seconds: number;
-  /** The first piece of a response: somebody waits for its first byte. */
+  /** True for the first piece of a response: somebody waits for its first byte. */
   readonly isFirstPiece: boolean;
-  /** The order of its response, from its waiter. */
+  /** The sequence number of its waiter: those of older responses are lower. */
   readonly sequence: number;
 }
 
@@ -25,18 +25,21 @@ const lightSeconds = 15;
 /** Every job costs at least this much: otherwise jobs of unknown length would never count. */
 const minSeconds = 0.5;
 
-/** Keys without jobs that are remembered because they are ahead of their share. */
+/** The most keys without jobs that are remembered because they are ahead of their share. */
 const maxIdle = 10_000;
 
 /** One key's jobs. */
 class KeyQueue {
   readonly key: string;
   readonly firstPieces = new Fifo<QueuedJob>();
-  /** The pieces of the oldest response come first: if all advanced alike, all would be late. */
+  /**
+   * The pieces of the oldest response come first: if all responses advanced alike, all would be
+   * late.
+   */
   readonly laterPieces = new IndexedHeap<QueuedJob>((one, other) => one.sequence < other.sequence);
-  /** Running jobs. */
+  /** The number of running jobs. */
   held = 0;
-  /** Cost of the waiting and running jobs. */
+  /** The cost of the waiting and running jobs. */
   load = 0;
   /**
    * The virtual time at which its next job starts. It measures how much speech the key has got, on
@@ -44,7 +47,7 @@ class KeyQueue {
    */
   start = 0;
   wasFirstPiece = false;
-  /** Number of the job that was served last, in all queues. */
+  /** The number of its job that was served last; jobs of all queues are numbered together. */
   servedAs = 0;
   /** The time at which a job of this key was served last, or the first one joined. */
   waitsSince = 0;
@@ -105,7 +108,7 @@ export class FairQueues {
     for (const key of job.keys) this.addTo(key, job);
   }
 
-  /** A further key has joined a waiting job. */
+  /** Adds a waiting job to the queue of a further key, which has joined it. */
   addTo(key: string, job: QueuedJob): void {
     const queue = this.#activate(key);
     if (queue.waiting === 0) queue.waitsSince = this.#time.now();
@@ -135,7 +138,7 @@ export class FairQueues {
     return this.#hold(this.#activate(key), costOf(job));
   }
 
-  /** `fromReserve`: only reserved slots are free. */
+  /** True if there is a job to take. `fromReserve`: true if only reserved slots are free. */
   hasNext(fromReserve: boolean): boolean {
     return this.#next(fromReserve) !== undefined;
   }
@@ -155,12 +158,15 @@ export class FairQueues {
     return { job, key: queue.key, end };
   }
 
-  /** First pieces that wait in this key's queue. */
+  /** Returns the number of first pieces that wait in this key's queue. */
   firstPiecesOf(key: string): number {
     return this.#queues.get(key)?.firstPieces.size ?? 0;
   }
 
-  /** The time since which a key that may run another job has waited; infinite if none does. */
+  /**
+   * Returns the earliest time since which a key that may run another job has waited; infinity if no
+   * key waits.
+   */
   oldestWait(): number {
     let oldest = Number.POSITIVE_INFINITY;
     for (const queue of this.#queues.values())
@@ -168,7 +174,7 @@ export class FairQueues {
     return oldest;
   }
 
-  /** Keys that are remembered. */
+  /** Returns the number of keys that are remembered. */
   size(): number {
     return this.#queues.size + this.#idle.size;
   }
@@ -219,7 +225,7 @@ export class FairQueues {
     this.#sort(queue);
     if (queue.waiting > 0 || queue.held > 0) return;
     this.#queues.delete(queue.key);
-    queue.load = 0; // the sum of rounding errors
+    queue.load = 0; // it contains only rounding errors
     if (queue.start > this.#virtualTime) this.#idle.set(queue.key, queue);
     if (this.#queues.size === 0) this.#idle.clear();
     else this.#forgetIdle();

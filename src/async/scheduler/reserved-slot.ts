@@ -1,8 +1,8 @@
 export type ReservedSlot = ReturnType<typeof createReservedSlot>;
 
 /**
- * A slot of a resource that a job uses later, if at all. `release`: what `acquire` of the resource
- * resolved with.
+ * Creates a slot of a resource that a job may use later. `release`: the function with which
+ * `acquire` of the resource resolved.
  */
 export const createReservedSlot = (release: () => void) => {
   let isTaken = false;

@@ -23,8 +23,8 @@ export interface ResourceOptions {
   /** The slots that one key may hold. Default: all. */
   readonly concurrencyPerKey?: number;
   /**
-   * The number of slots for first pieces of keys with little work, so that a short text needs not
-   * wait until a piece of a long one ends. Default 0.
+   * The number of slots for first pieces of keys with little work, so that a short text need not
+   * wait until a piece of a long one ends. Default: 0.
    */
   readonly reserved?: number;
   /** Limits how often a slot may be acquired. Default: no limit. */
@@ -51,7 +51,7 @@ export interface StartLimit {
 
 export interface ResourceContext {
   readonly time: Time;
-  /** A job has joined, left, started or ended. */
+  /** Called when a job has joined, left, started or ended. */
   readonly onChange: () => void;
   readonly onRefused: () => void;
   readonly onStart: (waitedMs: number) => void;
@@ -77,7 +77,7 @@ export interface Resource {
    */
   acquire(waiter: Waiter, signal: AbortSignal, options?: AcquireOptions): Promise<() => void>;
   /**
-   * A slot at once, for one of the waiter's keys.
+   * Takes a slot at once, for one of the waiter's keys. Returns the function that releases it.
    * @throws `overloaded()` if there is none
    */
   acquireNow(waiter: Waiter): () => void;
@@ -153,7 +153,7 @@ export class OwnResource implements Resource {
     return Math.max(0, this.#context.time.now() - this.#queues.oldestWait());
   }
 
-  /** Resolves with the release of the slot. */
+  /** Waits for a slot. Resolves with the function that releases it. */
   #join(waiter: Waiter, signal: AbortSignal, options: AcquireOptions): Promise<() => void> {
     return new Promise((resolve, reject) => {
       const { isContinuation = false, isFirstPiece = !isContinuation, seconds = waiter.seconds } = options;
@@ -238,7 +238,7 @@ export class OwnResource implements Resource {
     if (this.#waiting.delete(job)) this.#context.onChange();
   }
 
-  /** Returns why a job that does not get its slot at once is refused. */
+  /** Returns why a job that does not get its slot at once is refused; undefined if it may wait. */
   #refusal({ keys }: Waiter): Scope | undefined {
     const { queueLimit, queueLimitPerKey } = this.#options;
     if ([...keys].every((key) => this.#queues.firstPiecesOf(key) >= queueLimitPerKey)) return "key";

@@ -14,8 +14,8 @@ export interface ResourceStats {
   /** True if a key's oldest job has waited for more than half of the longest wait. */
   readonly isSlow: boolean;
   /**
-   * The longest time for which a key with waiting jobs, and below its limits, has got no slot; 0 if
-   * none waits.
+   * The longest time for which a key has waited for a slot, although it is below its limits; 0 if
+   * no key waits.
    */
   readonly oldestWaitMs: number;
 }
@@ -24,7 +24,7 @@ export interface SchedulerOptions {
   readonly time?: Time;
   /** Called with the time that each job has waited for its slot. */
   readonly onStart?: (resource: string, waitedMs: number) => void;
-  /** Opens the resources whose slots all workers share. Default: they are this process's own. */
+  /** Opens the resources whose slots all workers share. Default: this process has its own. */
   readonly openShared?: OpenResource;
 }
 
@@ -61,8 +61,8 @@ export const createScheduler = ({
 
   return {
     /**
-     * A resource by its name, which labels metrics. Several resources may have the same name (a
-     * provider, with the credentials of different websites): their figures are added up.
+     * Opens a resource. Its name labels metrics. Several resources may have the same name, such as
+     * those of a provider with the credentials of different websites: their figures are added up.
      */
     resource: (name: string, options: ResourceOptions): Resource => {
       refusals.set(name, refusals.get(name) ?? 0);

@@ -13,8 +13,8 @@ const nextSequence = (): number => {
 };
 
 /**
- * A waiter without a key has a queue of its own. `seconds`: estimated duration of the whole
- * response when it is spoken.
+ * Creates a waiter. Without a key it has a queue of its own. `seconds`: the estimated duration of
+ * the whole response when it is spoken.
  */
 export const createWaiter = (key = `anonymous ${nextSequence()}`, seconds = 1, sequence = nextSequence()) => {
   const keys = new Set([key]);
