@@ -1,8 +1,8 @@
 /**
- * Accounts must not depend on the number of servings: with 10,000,000 servings of 100,000 keys in
- * the log (about 1 GB, SQLite), the seconds that `voxledger key suspend` takes, the seconds from
- * spawning the service until it listens, and its memory; compared with fixed limits, beside the
- * same with a log without servings. Arguments: servings, keys.
+ * Shows that accounts do not depend on the number of servings. With 10,000,000 servings of 100,000
+ * keys in the log (about 1 GB, SQLite), measures the seconds that `voxledger key suspend` takes,
+ * the seconds from spawning the service until it listens, and its memory. Compares them with fixed
+ * limits, and prints the same figures for a log without servings. Arguments: servings, keys.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

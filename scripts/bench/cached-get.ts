@@ -86,7 +86,7 @@ const load = async (
           const { responses, perSecond } = await ask(service.url);
           received.served += responses;
           received.cutOff += connections;
-          // Spreads the requests of a single key, which would reach its limit within a minute.
+          // Without this pause, a single key would reach its limit of requests per minute.
           await delay((60_000 * responses) / (keys * requestsPerMinute));
           return perSecond;
         },

@@ -1,9 +1,9 @@
 /**
- * New sentences of 100 characters per second, 16 at once, as WAV and as mp3, in turns with a server
- * that works like OpenTTS, which is not installed (quart-server.py): it sends WAV only, and neither
- * keeps nor records anything. With the checkout of another version of the service (with its
- * dependencies installed) as the argument, also in turns with that version. Standard error has the
- * CPU time per sentence of each program.
+ * Measures how many new sentences (100 characters, 16 at once) are spoken per second, as WAV and as
+ * mp3. Alternates with a server that works like OpenTTS (quart-server.py), because OpenTTS itself
+ * is not installed. That server sends WAV only, and neither keeps nor records anything. If the
+ * argument is the checkout of another version of the service, with its dependencies installed,
+ * alternates with that version, too. Standard error has the CPU time per sentence of each program.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +21,7 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 const voice = "UK English Female";
 const voiceOfEspeak = "gmw/en+f3";
 const atOnce = 16;
-/** 500 requests to each. */
+/** The rounds: each server gets 500 requests. */
 const rounds = 5;
 const perRound = 100;
 
@@ -39,7 +39,7 @@ interface Subject {
   /** Sentences per second, and milliseconds of CPU time per sentence, of each round. */
   readonly rates: number[];
   readonly cpu: number[];
-  /** Milliseconds of all rounds. */
+  /** Milliseconds of CPU time in all rounds, by program. */
   readonly cpuOfPrograms: Map<string, number>;
 }
 

@@ -5,14 +5,14 @@ import { commandLineOf, descendantsOf } from "../../test/support/processes.ts";
 const ticksPerSecond = Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
 
 /**
- * CPU time of a process and its descendants since their starts, in milliseconds, including children
- * that have exited.
+ * Returns the CPU time of a process and its descendants since their starts, in milliseconds.
+ * Children that have exited are included.
  */
 export const cpuMilliseconds = (pid: number): number =>
   [...cpuByProgram(pid).values()].reduce((sum, one) => sum + one, 0);
 
 /**
- * The same by the names of the programs. Children that have exited are those of their parent's
+ * Returns the same by the names of the programs. Children that have exited count for their parent's
  * program.
  */
 export const cpuByProgram = (pid: number): ReadonlyMap<string, number> => {
@@ -24,7 +24,7 @@ export const cpuByProgram = (pid: number): ReadonlyMap<string, number> => {
   return programs;
 };
 
-/** The script that a process runs, or its command, with the folder that it is in. */
+/** Returns the script that a process runs, or its command, with the folder that contains it. */
 const programOf = (pid: number): string => {
   const [command = "", ...args] = commandLineOf(pid).split("\0");
   const path = args.find((arg) => /\.(ts|py)$/.test(arg)) ?? command;
@@ -32,8 +32,8 @@ const programOf = (pid: number): string => {
 };
 
 /**
- * In proc(5)'s stat: utime, stime, cutime, cstime. A process that has exited is included in its
- * parent's.
+ * Adds up utime, stime, cutime and cstime of the file `stat` (proc(5)). The last two include
+ * children that have exited.
  */
 const ofProcess = (pid: number): number => {
   try {

@@ -1,8 +1,8 @@
 /**
- * Milliseconds to the first audio byte of a new text of a local voice, for each format of OpenAI's
- * API, G.711 of ElevenLabs', and Wyoming: of a sentence, and of 4,000 characters, beside their
- * first sentence. With the checkout of another version of the service (with its dependencies
- * installed) as the argument, also of a sentence beside that version.
+ * Measures the milliseconds to the first audio byte of a new text with a local voice, in each
+ * format of OpenAI's API, in G.711 of ElevenLabs' API, and over Wyoming: for a sentence, and for
+ * 4,000 characters, beside their first sentence. If the argument is the checkout of another version
+ * of the service, with its dependencies installed, also measures a sentence beside that version.
  */
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
@@ -16,7 +16,10 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 
 const formats = ["mp3", "opus", "aac", "ogg", "pcm", "wav", "flac", "ulaw_8000", "Wyoming"] as const;
 type Format = (typeof formats)[number];
-/** Responses that begin at the end: a header has the length, and `/v2` streams paid voices only. */
+/**
+ * The formats whose responses begin when the audio is complete. The headers of two have the length,
+ * and `/v2`, from which ogg is requested, streams only paid voices.
+ */
 const sentAtTheEnd: readonly Format[] = ["wav", "flac", "ogg"];
 const voice = "Spanish Female"; // espeak-ng's
 const characters = 4000;
@@ -35,7 +38,7 @@ const longText = (): string => (sentence() + rest).slice(0, characters);
 
 type Listen = (format: Format, text: string) => Promise<number>;
 
-/** Where a format is asked for, and with what. */
+/** Returns the path and the body of a request for a format. */
 const postOf = (format: Format, text: string): readonly [path: string, body: object] => {
   if (format === "ogg") return ["/v2/text/synthesize", { text, engine: "g5", lang: "eo", format }];
   if (format === "ulaw_8000")

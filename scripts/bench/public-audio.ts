@@ -1,7 +1,7 @@
 /**
- * What clients without credentials can cost: memory of the service's process (RSS) while 36 of them
- * request objects of 59 MB and never read, during HEADs of these objects, and CPU time of a HEAD, a
- * 304 and a range of one byte. Compared with limits.
+ * Measures what clients without credentials can cost, and compares it with limits: the memory of
+ * the service's process (RSS) while 36 clients request objects of 59 MB and never read, and during
+ * HEADs of these objects; and the CPU time of a HEAD, a 304 and a range of one byte.
  */
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -17,9 +17,9 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 
 const objects = 18;
 const objectBytes = 59e6;
-/** Megabytes. */
+/** The limit of memory in megabytes. */
 const maxMemory = 400;
-/** Milliseconds. */
+/** The limit of CPU time in milliseconds. */
 const maxCpuTime = 2;
 const stalled = 36;
 const requests = 2_000;
@@ -31,7 +31,7 @@ const pathOf = (n: number): string => paths[n % objects] ?? "";
 const print = (name: string, unit: string, ours: number, most: number): void =>
   console.log(JSON.stringify(figuresOf({ name, unit, aim: { atMost: 1 } }, { ours: [ours], bare: [most] })));
 
-/** The largest RSS while the task runs. */
+/** Resolves with the largest RSS while the task runs. */
 const peakOf = async (pid: number, task: Promise<unknown>): Promise<number> => {
   let [isRunning, peak] = [true, rssOf(pid)];
   const sampling = (async () => {

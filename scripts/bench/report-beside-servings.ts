@@ -1,7 +1,7 @@
 /**
- * The time for one key's usage report beside 2,000 servings a second of 1,000 keys on two
- * instances, after 383,000 servings that are not posted: with the entries that an instance keeps in
- * memory, and by reading the journals instead. On both stores.
+ * Measures the time of one key's usage report while two instances record 2,000 servings per second
+ * of 1,000 keys, after 383,000 servings that are not posted. Compares reports from the entries that
+ * an instance keeps in memory with reports that read the journals instead. Uses both event stores.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -78,8 +78,8 @@ const serveSteadily = (opened: OpenLedger): (() => void) => {
 };
 
 /**
- * The other instance: writes a line when its servings are recorded, and serves until its standard
- * input ends.
+ * Runs the other instance, which writes a line when its servings are recorded, and serves until its
+ * standard input ends.
  */
 const runInstance = async (address: string): Promise<void> => {
   const opened = await open(await openStore(address), new KnownEntries());

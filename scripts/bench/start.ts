@@ -1,8 +1,8 @@
 /**
- * Starts the service with an empty log (SQLite, files): milliseconds until it listens, CPU time of
- * all its processes until they are idle, and their memory then. With the checkout of another
- * version of the service (with its dependencies installed) as the argument, in turns with that
- * version.
+ * Starts the service with an empty log (SQLite, files). Measures the milliseconds until it listens,
+ * the CPU time of all its processes until they are idle, and their memory then. If the argument is
+ * the checkout of another version of the service, with its dependencies installed, alternates with
+ * that version.
  */
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -16,7 +16,7 @@ const rounds = 5;
 /** Starts that fill the cache of compiled code, and are not counted. */
 const warmUps = 2;
 const idleMs = 1_000;
-/** An idle service checks its clock each second, and the like. */
+/** The most CPU time per second of an idle service, which still checks its clock, for example. */
 const idleCpuMs = 20;
 
 const [checkout] = process.argv.slice(2);
@@ -30,7 +30,7 @@ const units = {
 } as const;
 type Measured = Record<keyof typeof units, number>;
 
-/** The CPU time until a second in which the processes need almost none. */
+/** Resolves with the CPU time until a second in which the processes need almost none. */
 const cpuUntilIdle = async (pid: number): Promise<number> => {
   let before = cpuMilliseconds(pid);
   for (;;) {

@@ -15,8 +15,9 @@ export type ThreadTimes = ReadonlyMap<string, ThreadTime>;
 const nanosecondsPerMillisecond = 1e6;
 
 /**
- * All threads of a service, by process id and thread id. A thread's time is the first figure of its
- * `schedstat`, in nanoseconds (Linux, Documentation/scheduler/sched-stats.rst).
+ * Returns the CPU times of all threads of a service, by process id and thread id. A thread's time
+ * is the first figure of its `schedstat`, in nanoseconds (Linux,
+ * Documentation/scheduler/sched-stats.rst).
  */
 export const threadTimes = (pid: number): ThreadTimes => {
   const times = new Map<string, ThreadTime>();
@@ -46,19 +47,22 @@ const nameOf = (pid: number, first: number): string => {
   return pid === first ? "primary" : "tools";
 };
 
-/** Makes all threads of a service run on one processor, from 0. */
+/** Makes all threads of a service run on the processor with this number, from 0. */
 export const pin = (pid: number, processor: number): void => {
   for (const one of [pid, ...descendantsOf(pid).map((child) => child.pid)])
     execFileSync("taskset", ["--all-tasks", "--cpu-list", "--pid", String(processor), String(one)]);
 };
 
-/** CPU microseconds per request of one service. */
+/** The CPU time per request of one service, in microseconds. */
 export interface Costs {
-  /** All its threads take this together. */
+  /** The time of all its threads together. */
   readonly total: number;
-  /** The main threads of all workers take this together, or that of a service without workers. */
+  /**
+   * The time of the main threads of all workers together, or of the main thread of a service
+   * without workers.
+   */
   readonly serving: number;
-  /** The busiest thread that all workers share takes this. */
+  /** The time of the busiest thread that all workers share. */
   readonly shared: number;
 }
 
@@ -80,9 +84,10 @@ export const costsOf = (before: ThreadTimes, after: ThreadTimes, requests: numbe
 };
 
 /**
- * Requests per second of a service with as many workers as processors, compared with one process
- * that has as many processors: an estimate from the CPU times. Each worker has a main thread, all
- * have the busiest shared thread in common, and no thread waits for another one.
+ * Estimates, from CPU times, the requests per second of a service with as many workers as
+ * processors, as a multiple of those of one process with as many processors. The estimate assumes
+ * that each worker has one main thread, that all workers share the busiest shared thread, and that
+ * no thread waits for another one.
  */
 export const estimateGain = (one: Costs, several: Costs, processors: number): number => {
   const rateOfOne = Math.min(1 / one.serving, 1 / one.shared);

@@ -1,8 +1,9 @@
 /**
- * A service of several workers, compared with one process on the same machine: requests per second
- * for audio in the memory cache, the 99th percentile, CPU time per request of all its processes,
- * and their proportional memory. Then an estimate of what eight processors would give, from the CPU
- * time of each thread. Arguments: the number of workers, default 2, and numbers of keys.
+ * Compares a service of several workers with one process on the same machine: requests per second
+ * for audio in the memory cache, the 99th percentile of their times, the CPU time of all its
+ * processes per request, and their proportional memory. Then estimates, from the CPU time of each
+ * thread, what eight processors would give. Arguments: the number of workers (default: 2), and
+ * numbers of keys.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,11 +23,14 @@ const numbersOfKeys = given.length > 0 ? given.map(Number) : [1, 1_000];
 const text = "Every word that is spoken here is on the ledger.";
 const path = `/v2/text/synthesize?${new URLSearchParams({ voice: "UK English Female", text })}`;
 const seconds = 4;
-/** An estimate is made for a machine with as many. */
+/** The number of processors of the machine that is estimated. */
 const processors = 8;
 const rounds = 5;
 const connectionCounts = [64, 256];
-/** Requests before the measurement: the engine compiles, and each worker's memory fills. */
+/**
+ * The duration of the requests before the measurement, in which V8 optimizes the code and each
+ * worker's memory cache fills.
+ */
 const warmUpSeconds = 20;
 
 const aims = {
@@ -48,7 +52,7 @@ const start = async (folder: string, count: string, keys: number): Promise<Runni
 };
 
 /**
- * Every worker has the audio in its memory when this resolves: each request is a new connection.
+ * Resolves when every worker has the audio in its memory cache: each request uses a new connection.
  */
 const warmUp = async ({ url }: RunningService): Promise<void> => {
   for (let times = 0; times < 40; times++) {
@@ -66,7 +70,7 @@ const measure = async (
   const cpuBefore = cpuMilliseconds(pid);
   const load = await wrk({ url: url + path, headers: {}, connections, seconds: duration, script });
   const cpu = cpuMilliseconds(pid) - cpuBefore;
-  // Spreads the requests of a single key, which would reach its limit within a minute.
+  // Without this pause, a single key would reach its limit of requests per minute.
   await delay((60_000 * load.responses) / (keys * requestsPerMinute));
   return {
     "requests/s": load.perSecond,
@@ -75,7 +79,10 @@ const measure = async (
   };
 };
 
-/** The service has one processor, and the load generator the other one. */
+/**
+ * Measures the costs while the service runs on one processor, so that the load generator has the
+ * other one.
+ */
 const measureThreads = async (
   { url, pid }: RunningService,
   { script, connections, keys }: { script: string; connections: number; keys: number },
