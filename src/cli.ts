@@ -15,8 +15,8 @@ import { createProgram, run } from "./cli/program.ts";
 import { readSettings } from "./settings/read-settings.ts";
 
 /**
- * Commands do not serve the Wyoming protocol: its key may be the one that a command is about to
- * issue.
+ * Reads the settings without those of the Wyoming protocol, which commands do not serve. They would
+ * be invalid until a command has issued the key of the protocol.
  */
 const settings = () => readSettings({ ...process.env, WYOMING_PORT: undefined });
 

@@ -21,9 +21,9 @@ export interface SpeakParams {
   readonly onend?: (end: EventPayloads["OnEnd"]) => void;
   readonly onerror?: (error: VoxledgerError) => void;
   /**
-   * Called when a word or sentence is spoken: by the browser's own voices, and by the service's
-   * voices whose timings it knows. `charIndex` is an offset into the text; `boundary` has the
-   * members of the browser's event.
+   * Called when a word or sentence is spoken: by the browser's own voices, and by voices of the
+   * service if the service knows their timings. `charIndex` is an offset into the text; `boundary`
+   * has the members of the browser's event.
    */
   readonly onboundary?: (charIndex: number, name: "word" | "sentence", boundary: Boundary) => void;
 }

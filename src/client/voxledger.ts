@@ -152,7 +152,8 @@ export class Voxledger {
   /**
    * Speaks the text, and cancels the current speech. Resolves when it has ended. A rejection need
    * not be handled: `OnError` and `onerror` report it too. In Node the constructor needs a player.
-   * Call it first in a user gesture (a click): that lets the browser play audio from then on.
+   * Make the first call in a user gesture (a click): then the browser allows audio in later calls,
+   * too.
    */
   speak(text: string, params: SpeakParams = {}): Promise<SpeechResult> {
     this.cancel();
@@ -174,8 +175,8 @@ export class Voxledger {
   }
 
   /**
-   * Plays the current speech and all later ones this many times as fast, from the same audio. Not
-   * for native voices.
+   * Plays the current speech and all later ones this many times as fast, from the same audio. Does
+   * not affect native voices.
    */
   setSpeed(speed: number): void {
     this.#player.setSpeed?.(speed);

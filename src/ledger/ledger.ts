@@ -51,7 +51,7 @@ export interface Ledger {
   wasChargedByAny(apiKey: string, hashes: readonly string[]): Promise<boolean>;
   /** True if this process knows of such a charge. */
   wasCharged(apiKey: string, hash: string): boolean;
-  /** Voids and ends of streams that are not durable yet. */
+  /** The number of voids and ends of streams that are not durable yet. */
   readonly backgroundEntries: number;
   /** Resolves when all of them were given to the journal's writer. */
   drained(): Promise<void>;

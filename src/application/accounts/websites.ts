@@ -33,7 +33,7 @@ export interface WebsiteDetails {
   readonly id: string;
   readonly name: string;
   readonly origins: readonly string[];
-  /** The stored part. */
+  /** The stored part of the configuration. */
   readonly storedConfig: StoredConfig;
   /** The stored part with defaults. */
   readonly config: WebsiteConfig;
@@ -68,7 +68,10 @@ interface WebsitesOptions {
 
 export type Websites = ReturnType<typeof createWebsites>;
 
-/** Websites. A resolved command is visible on this instance. All may throw {Unavailable}. */
+/**
+ * Creates the service of websites. The effect of a command is visible on this instance when the
+ * command resolves. All commands may throw {Unavailable}.
+ */
 export const createWebsites = ({ execute, websites, keys, clock, random }: WebsitesOptions) => {
   const now = (): string => new Date(clock()).toISOString();
 

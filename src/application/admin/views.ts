@@ -20,9 +20,9 @@ import type { EventStore } from "../../eventstore/event-store.ts";
 const projections = {
   websites: { projection: websites, streamOf: websiteStream },
   keys: { projection: keys, streamOf: keyStream },
-  /** The id of a stream is its website's. */
+  /** The id is that of a website. */
   credentials: { projection: credentials, streamOf: credentialsStream },
-  /** The id of a stream is its website's. */
+  /** The id is that of a website. */
   lexicons: { projection: lexicons, streamOf: lexiconsStream },
   catalog: { projection: catalog, only: catalogStream },
   webhooks: { projection: webhooks, only: webhooksStream },

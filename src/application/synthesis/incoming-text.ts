@@ -14,8 +14,8 @@ interface IncomingText {
 }
 
 /**
- * In UTF-16 code units. A longer sentence is cut between words, so that no chunk is searched for
- * longer.
+ * The longest sentence, in UTF-16 code units. A longer one is cut between words, which bounds the
+ * search for its end.
  */
 const longestSentence = 600;
 
@@ -32,7 +32,10 @@ const searchedPerUnit = 16;
  */
 const minCharacters = (index: number): number => Math.min(index * 10, 100);
 
-/** SSML is one document, and a prolog may precede it. */
+/**
+ * Matches the beginning of SSML, which is not cut because it is one document. A prolog may precede
+ * it.
+ */
 const maybeSsml = /^<(?:[?!]|speak)/;
 const longestOpening = "<speak".length;
 
@@ -94,7 +97,10 @@ export const createIncomingText = (lang: string, findSentences = completeSentenc
   };
 };
 
-/** Cuts a text without a blank between code points. */
+/**
+ * Returns the text up to its last blank. If it has none, returns the text without half of a code
+ * point at its end.
+ */
 const cutBetweenWords = (text: string): string => {
   const words = /^.*\s/s.exec(text)?.[0] ?? "";
   if (words.trim() !== "") return words;

@@ -46,7 +46,7 @@ export interface WebhookDetails extends WebhookTarget, WebhookFilter {
 }
 
 export interface NewWebhook extends WebhookDetails {
-  /** Returned once. */
+  /** The secret, which is returned only here. */
   readonly secret: string;
 }
 
@@ -85,8 +85,8 @@ interface WebhooksOptions {
 }
 
 /**
- * Webhooks of the installation. A resolved command is visible on this instance. All may throw
- * {Unavailable}.
+ * The service of the installation's webhooks. The effect of a command is visible on this instance
+ * when the command resolves. All commands may throw {Unavailable}.
  */
 export class WebhooksService {
   readonly #options: WebhooksOptions;

@@ -22,7 +22,7 @@ export class IndexedHeap<T> {
     this.#sink(item, this.#rise(item, this.#positions.get(item) ?? this.size));
   }
 
-  /** Returns false if it is not there. */
+  /** Returns false if the heap does not contain the item. */
   delete(item: T): boolean {
     const at = this.#positions.get(item);
     if (at === undefined) return false;

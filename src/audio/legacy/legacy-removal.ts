@@ -59,9 +59,9 @@ const dayMs = 24 * 60 * 60_000;
 const retryMs = 60 * 60_000;
 
 /**
- * Deletes such audio now, or when its time is over, and then once a day. The last run is the first
- * one that finds nothing a day or more after the start: by then no instance of an earlier version
- * stores more.
+ * Deletes such audio now, or when its time is over, and then once a day. Ends after a run that
+ * finds nothing, but not on the first day, on which instances of an earlier version may still store
+ * such audio.
  */
 export const scheduleLegacyRemoval = ({
   time,

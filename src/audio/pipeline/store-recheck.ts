@@ -47,8 +47,8 @@ export const renderUnlessStored = async function* (
 };
 
 /**
- * Is thrown before an engine begins, so that the slot is released unused. Engines pass it on
- * unchanged, because neither they nor their providers have failed.
+ * This error is thrown before an engine begins, so that the slot is released unused. Engines pass
+ * it on unchanged, because neither they nor their providers have failed.
  */
 export class FoundInStore extends Error {
   override readonly name = "FoundInStore";

@@ -1,6 +1,6 @@
 /**
- * The browsers and operating systems of voice reports. Their names are parts of stream names: no
- * hyphens.
+ * The browsers and operating systems of voice reports. Their names are parts of stream names, so
+ * they contain no hyphens.
  */
 export const browsers = ["chrome", "chromium", "edge", "firefox", "opera", "safari", "samsung"] as const;
 export type Browser = (typeof browsers)[number];

@@ -7,19 +7,19 @@ import { type EngineCode, type Prosody, type ProsodyParameter, prosodyParameters
 export interface Recipe {
   readonly engine: EngineCode;
   /**
-   * `Engine.version`: of its tools, and of the service's own preparation of text and prosody for
-   * it.
+   * The value of `Engine.version`. It covers the engine's tools, and the service's own preparation
+   * of text and prosody for the engine.
    */
   readonly tools: string;
   /**
-   * `Encoder.version`. Absent for premium audio, and for audio that is not reproducible: the stored
-   * audio stays valid when the encoder changes.
+   * The value of `Encoder.version`. Absent for premium audio, and for audio that is not
+   * reproducible: the stored audio stays valid when the encoder changes.
    */
   readonly encoding?: string;
   /** The engine's own name for the voice. */
   readonly voice: string;
   readonly lang: string;
-  /** The text as sent. It is normalised to NFC here. */
+  /** The text as sent. `hashRecipe` normalises it to NFC. */
   readonly text: string;
   /** The format in which the text was read, with the version of the reading of Markdown. */
   readonly textFormat: "plain" | "ssml" | `markdown ${number}`;
@@ -43,7 +43,7 @@ export interface Recipe {
   readonly replacements?: string;
   /** The other voices that speak in the text, and the version of each. Absent if there are none. */
   readonly voices?: readonly string[];
-  /** Instructions in words, as sent to a voice that follows them, but normalised to NFC. */
+  /** Instructions in words, for a voice that follows them. `hashRecipe` normalises them to NFC. */
   readonly instructions?: string;
 }
 
@@ -56,7 +56,10 @@ export const hashRecipe = (namingKey: KeyObject, recipe: Recipe): string =>
     .update(JSON.stringify(canonical(recipe)))
     .digest("hex");
 
-/** Members in this order, without those that are absent: the name of a recipe never changes. */
+/**
+ * The members have a fixed order, and JSON omits those that are absent, so that the name of a
+ * recipe never changes.
+ */
 const canonical = (recipe: Recipe) => ({
   engine: recipe.engine,
   tools: recipe.tools,
@@ -97,7 +100,7 @@ export const audioNamesOf = (hash: string): string[] =>
   );
 
 /**
- * True for the name of an object, as `name` gives it. Its marks have the extension
+ * True for the name of an object: of audio (`audioName`), or of its marks, with the extension
  * `marks.json`.
  */
 export const isAudioName = (name: string): boolean => audioNamePattern.test(name);

@@ -3,11 +3,14 @@ import { sentencesOf } from "./sentences.ts";
 
 /** Limits of one request to a provider or local tool. */
 export interface PieceLimits {
-  /** Additive: bytes, characters, seconds. */
+  /** Returns the size of a text: its bytes, characters or seconds. Sizes of parts must add up. */
   readonly measure: (text: string) => number;
   /** The largest piece. */
   readonly max: number;
-  /** A piece of this size ends with its sentence. Default: pieces are as large as possible. */
+  /**
+   * Returns the size at which a piece ends with the present sentence. Default: pieces are as large
+   * as possible.
+   */
   readonly target?: (index: number) => number;
 }
 
@@ -21,7 +24,7 @@ export const splitText = (text: string, lang: string, limits: PieceLimits): stri
   return pack(sentences(text, lang, limits), limits);
 };
 
-/** The sentences, and parts of those that are too large. */
+/** Returns the sentences, and instead of those that are too large, parts of them. */
 export const sentences = (text: string, lang: string, limits: PieceLimits): string[] =>
   sentencesOf(text, lang).flatMap((sentence) =>
     fitting(sentence, ["sentence", "clause", "word", "grapheme"], lang, limits),
@@ -59,7 +62,9 @@ export const pack = (
   return open === "" ? pieces : [...pieces, open];
 };
 
-/** `sentence`: by Unicode alone, for merged sentences that are too large. */
+/**
+ * `sentence` divides by the rules of Unicode alone: `sentencesOf` may have merged such sentences.
+ */
 type Granularity = "sentence" | "clause" | "word" | "grapheme";
 
 /** Splits a text into parts that fit, each as large as possible. */
@@ -79,8 +84,8 @@ const fitting = (
 };
 
 /**
- * Tools read long numbers digit by digit and short ones as numbers: parts of equal size are all
- * long.
+ * Returns a maximum at which the parts of a long word have about the same size, so that none is
+ * short: tools read long numbers digit by digit, but short ones as numbers.
  */
 const evenShare = (parts: readonly string[], { measure, max }: PieceLimits): number => {
   const sizes = parts.map(measure);
@@ -113,7 +118,7 @@ const clausesOf = (text: string): string[] =>
     /(?:(?!\s)(?<=[,;:،؛–—]\s+)|(?<=[、，；：]))(?![\u200d\p{M}\p{Grapheme_Extend}\p{Emoji_Modifier}])/u,
   );
 
-/** The words, each as a range of the characters; `to` is exclusive. */
+/** Returns the words, each as a range of the characters. `to` is exclusive. */
 export const placedWords = (characters: readonly string[], lang: string) => {
   let to = 0;
   const found = segmenter("word", lang).segment(characters.join(""));

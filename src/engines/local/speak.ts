@@ -27,7 +27,7 @@ interface Speaking {
   readonly host: SpeechHost;
   readonly voiceOf: (speaker: Speaker) => LocalVoice;
   readonly japanese: JapaneseReadings;
-  /** A slot of the encoder that was reserved. */
+  /** The slot that was reserved for the encoder. */
   readonly slot?: ReservedSlot | undefined;
 }
 

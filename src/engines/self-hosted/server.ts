@@ -17,9 +17,9 @@ export type SelfHostedServers = Readonly<Partial<Record<FreeEngine, SelfHostedSe
 
 /**
  * Parses `openai:URL?model=…&voices=…&key=…&captions=true`. Voices, separated by commas, are
- * `name`, `name@lang`, `name@lang:f` or `name@lang:m`; the rest follows from a Kokoro name, or is
- * en-US and f. A `+` is literal (Kokoro mixes voices with it); other special characters are
- * percent-encoded.
+ * `name`, `name@lang`, `name@lang:f` or `name@lang:m`; what is left out follows from the name if it
+ * is one of Kokoro's, and is otherwise en-US and f. A `+` is literal (Kokoro mixes voices with it);
+ * other special characters are percent-encoded.
  * @throws {Error} with a message of one line, without the value, which may contain a key
  */
 export const parseSelfHosted = (value: string): SelfHostedServer => {

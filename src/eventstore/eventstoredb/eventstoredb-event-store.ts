@@ -18,23 +18,23 @@ import { createFollow } from "./subscription.ts";
 interface EventStoreDBOptions {
   /** EventStoreDB's connection string: `esdb://…` or `esdb+discover://…`. */
   readonly url: string;
-  /** Refuses appends. Default false. */
+  /** Refuses appends. Default: false. */
   readonly readOnly?: boolean;
   /**
    * The longest wait for a response to an append. After that its outcome is unknown and the client
-   * is replaced. Must exceed the 2,000 after which the server reports that it does not know the
-   * outcome. Default 2,500.
+   * is replaced. It must exceed 2,000: after this time, the server reports that it does not know
+   * the outcome. Default: 2,500.
    */
   readonly appendTimeoutMs?: number;
-  /** The longest wait for the next events of a read. Default 5,000. */
+  /** The longest wait for the next events of a read. Default: 5,000. */
   readonly readTimeoutMs?: number;
-  /** The time for which the first connection is retried. Default 10,000. */
+  /** The time for which the first connection is retried. Default: 10,000. */
   readonly connectTimeoutMs?: number;
 }
 
 /**
  * Connects to an EventStoreDB (KurrentDB) server or cluster, version 23.10 or later.
- * @throws {TypeError} if the connection string is invalid; the message repeats nothing of it
+ * @throws {TypeError} if the connection string is invalid; the message contains nothing of it
  * @throws {EventStoreUnavailable} if no server can be reached, or it refuses the credentials
  */
 export const openEventStoreDB = async ({

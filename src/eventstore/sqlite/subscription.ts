@@ -15,7 +15,9 @@ export const openSubscriptions = (reader: WorkerClient<ReaderProtocol>) => {
   const selections = new Map<number, Selection>();
   const wakeReader = throttle(minWakeIntervalMs, () => reader.post("wake", undefined));
 
-  /** Prefetches one page, unparsed: a slow consumer holds no more. */
+  /**
+   * Prefetches only one page, and does not parse it, so that a slow consumer takes little memory.
+   */
   async function* readPages(
     subscriptionId: number,
     fromExclusive: number,

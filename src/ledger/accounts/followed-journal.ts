@@ -7,8 +7,8 @@ import { NumberLists } from "./number-lists.ts";
 import { type KnownAccount, type KnownJournal, UnpostedEntries } from "./unposted-entries.ts";
 
 /**
- * Entries that are posted in part, or not all included, are read from events: at most this many
- * servings.
+ * The most servings whose entries are kept as one sum. If only a part of a sum is unposted, or
+ * included in a report, its entries are read from events instead.
  */
 const maxServingsTogether = 200;
 /**
@@ -23,7 +23,7 @@ interface FollowedAccount {
   readonly entries: UnpostedEntries[];
 }
 
-/** The unposted entries of another process's journal, from its events. */
+/** Keeps the unposted entries of another process's journal, from its events. */
 export class FollowedJournal implements KnownJournal {
   #fromInclusive: number;
   #toInclusive: number;
@@ -112,15 +112,15 @@ export class FollowedJournal implements KnownJournal {
 
   #entriesFor(apiKey: string, month: string, revision: number): UnpostedEntries {
     const account = this.#accountOf(apiKey, month);
-    let toInclusive = account.entries.at(-1);
-    if (toInclusive === undefined || servingsOf(toInclusive) >= maxServingsTogether) {
-      toInclusive = new UnpostedEntries(this.#lists);
-      account.entries.push(toInclusive);
+    let latest = account.entries.at(-1);
+    if (latest === undefined || servingsOf(latest) >= maxServingsTogether) {
+      latest = new UnpostedEntries(this.#lists);
+      account.entries.push(latest);
       this.#size += 1;
       if (account.entries.length * maxServingsTogether > maxServings) this.#forgetFirst(account);
     }
-    toInclusive.addEvent(revision, "");
-    return toInclusive;
+    latest.addEvent(revision, "");
+    return latest;
   }
 
   #forgetFirst(account: FollowedAccount): void {
@@ -142,5 +142,5 @@ export class FollowedJournal implements KnownJournal {
   }
 }
 
-/** Counts served and voided ones: `requests` is their difference. */
+/** Returns the number of servings and voids. `requests` is their difference. */
 const servingsOf = ({ requests, voided }: UnpostedEntries): number => requests + 2 * voided.requests;

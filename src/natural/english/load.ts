@@ -6,7 +6,7 @@ import type { Accent } from "./lexicon.ts";
 import { createEnglishReader } from "./reader.ts";
 
 interface EnglishFiles {
-  /** A file of `hibari/assets`. */
+  /** Reads a file of `hibari/assets`. */
   readonly read: (name: string) => Promise<Uint8Array<ArrayBuffer>>;
   readonly openModel: (model: Uint8Array<ArrayBuffer>) => Promise<OnnxSession>;
 }

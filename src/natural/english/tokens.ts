@@ -75,7 +75,10 @@ const splitInside = (core: string): string[] => {
   return next < core.length ? [...parts, core.slice(next)] : parts;
 };
 
-/** Two or three parts that are an exception together, such as `Sept` and `.`. */
+/**
+ * Joins two or three parts that are an exception together, such as `Sept` and `.`, and divides them
+ * as it says.
+ */
 const joinExceptions = (parts: readonly string[], exceptions: TokenizerExceptions): readonly string[] => {
   if (parts.length < 2) return parts;
   const joined: string[] = [];

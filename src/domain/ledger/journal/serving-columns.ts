@@ -2,7 +2,8 @@ import type { Chained, SynthesesServed } from "./journal.ts";
 import type { AudioSource, ServedAudio, Serving, ServingDetails } from "./serving.ts";
 
 /**
- * Upper bounds for the JSON of a serving's numbers, source and separators, and of member names.
+ * Upper bounds for the bytes of JSON that a serving, its audio and its trace context take in
+ * addition to their texts: numbers, separators and names of members.
  */
 const rowBytes = 48;
 const audioBytes = 64;
@@ -35,14 +36,14 @@ export class ServingColumns {
     return this.#requestIds.length;
   }
 
-  /** The size of the columns' JSON, at most. */
+  /** An upper bound for the size of the columns' JSON. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
-   * Adds the serving unless the columns would exceed the size. False if it was not added. The first
-   * one always is.
+   * Adds the serving unless the columns would exceed the size. Returns false if it was not added.
+   * The first serving is always added.
    */
   add(serving: Serving, maxBytes: number): boolean {
     const { apiKey, requestId } = serving;

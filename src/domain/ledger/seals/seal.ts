@@ -89,8 +89,9 @@ export const isCovered = (stream: string): boolean => isSealed(stream) || stream
 export const eventLeaf = (event: ProvenEvent): Uint8Array => leafHash(canonicalJson(event));
 
 /**
- * SHA-256 (hex) of the members of a journal's event that its digest leaves out. It covers those of
- * all earlier events, too: `previous` is this digest of the event before; null for the first event.
+ * Returns the SHA-256 (hex) of those members of a journal's event that the digest of the event
+ * leaves out. It also covers these members of all earlier events. `previous`: the result for the
+ * event before; null for the first event.
  */
 export const envelopeDigest = (
   previous: string | null,
@@ -100,7 +101,7 @@ export const envelopeDigest = (
 export const journalLeaf = ({ journal, revision, digest, envelopes }: JournalHead): Uint8Array =>
   leafHash(canonicalJson({ stream: journalStream(journal), revision, digest, envelopes }));
 
-/** The head as seals of earlier releases have it. */
+/** Returns the head as seals of earlier releases contain it. */
 export const withoutEnvelopes = ({ journal, revision, digest }: JournalHead): JournalHead => ({
   journal,
   revision,

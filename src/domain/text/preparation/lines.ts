@@ -33,5 +33,8 @@ export const joinLines: Step = (text, { lang }) => {
   return rewrite(joined, bullet, () => "");
 };
 
-/** Matches at the beginning of a line. Voices do not speak a hyphen. */
+/**
+ * Matches a bullet at the beginning of a line. It need not match hyphens, which voices do not
+ * speak.
+ */
 const bullet = /(?<=^|\n)[*•‣◦▪·+]\s+(?=\p{L})/gu;

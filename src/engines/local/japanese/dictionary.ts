@@ -12,7 +12,7 @@ export const openDictionary = (): ((text: string) => Replacement[]) => {
   builder.setKeepWhitespace(true);
   const tokenizer = builder.build();
   const tokensOf = (text: string): Token[] => tokenizer.tokenize(text);
-  /** Unknown kanji are one word: some of them have a reading alone. */
+  /** Divides a word of unknown kanji, because some of them have a reading when they stand alone. */
   const divided = (token: Token): Token[] =>
     token.pronunciation === undefined && /^\p{Script=Han}{2,}$/u.test(token.surface)
       ? Array.from(token.surface).flatMap(tokensOf)
@@ -23,5 +23,8 @@ export const openDictionary = (): ((text: string) => Replacement[]) => {
     );
 };
 
-/** The effort for a sentence grows faster than its length. */
+/**
+ * Matches sentences, and parts of long ones: the effort for a sentence grows faster than its
+ * length.
+ */
 const sentences = /[^。！？!?\n]{1,500}[。！？!?\n]*|[。！？!?\n]+/gu;

@@ -4,8 +4,8 @@ interface ReproducePage {
   /** The path of its scripts. */
   readonly assets: string;
   /**
-   * The files that the page needs, by their names. Names and digests need no escape in HTML but
-   * their quotes.
+   * The files that the page needs, by their names. In HTML, only the quotes of their JSON need
+   * escapes.
    */
   readonly digests: Readonly<Record<string, string>>;
 }

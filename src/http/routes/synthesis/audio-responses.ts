@@ -30,8 +30,8 @@ const cacheControlOf = ({ shared }: SynthesisPlan, method: SynthesisMethod): str
 };
 
 /**
- * The headers of 200 that 304 repeats (RFC 9110, section 15.4.5), and those with which pages can
- * read it.
+ * The headers of 200 that 304 repeats (RFC 9110, section 15.4.5), and those that let pages read the
+ * response.
  */
 const notModifiedHeaders = [
   "ETag",
@@ -79,8 +79,8 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
   };
 
   /**
-   * If the audio does not exist, nothing names it: whoever knows its name can find out by `/audio/`
-   * whether it exists.
+   * If the audio does not exist, the response does not contain its name: whoever knows the name can
+   * find out by `/audio/` when the audio exists.
    */
   const head = (plan: SynthesisPlan, audio: KnownAudio | undefined): HttpResponse => {
     const headers = headersOf(plan, audio?.rendition ?? plan.renditions[0], "HEAD");
