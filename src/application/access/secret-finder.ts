@@ -4,14 +4,17 @@ import type { IssuedKey, Key } from "../../domain/accounts/key.ts";
 import { type Principal, principalOf } from "./principal.ts";
 import { matchingSecret } from "./secrets.ts";
 
-/** Each takes about 300 bytes, and keeps the key's state at that time. */
+/**
+ * The most secrets that are remembered. Each takes about 300 bytes, and keeps its key's state of
+ * that time in memory.
+ */
 const defaultMaxPresented = 200_000;
 
 /** A secret that was presented, and the principal that it proved. */
 interface Presented {
   /**
-   * The key's state that `principal` was made from. A changed key has a new one: `evolveKey` never
-   * mutates it.
+   * The key's state that `principal` was made from. A changed key has a new state: `evolveKey`
+   * never mutates one.
    */
   readonly key: IssuedKey;
   readonly principal: Principal;
@@ -26,9 +29,9 @@ export type FindBySecret = (apiKey: string, secret: string) => Principal | undef
  * Remembers the principals of valid secrets up to a bound, so that a repeated secret is neither
  * hashed nor looked up again. A principal is compared with its key's state after each change of any
  * key, so a revoked secret is refused at once, and a changed plan or suspension takes effect at
- * once. A wrong secret leaves no trace. Response times reveal only to those who present the whole
- * secret that it is remembered: a `Map` compares two strings only if their hashes, which V8 seeds,
- * are equal.
+ * once. A wrong secret leaves no trace. Response times reveal that a secret is remembered, but only
+ * to those who present the whole secret: a `Map` compares two strings only if their hashes, which
+ * V8 seeds, are equal.
  */
 export const createSecretFinder = (keys: LiveView<Key>, maxPresented = defaultMaxPresented): FindBySecret => {
   const presented = new Map<string, Presented>();

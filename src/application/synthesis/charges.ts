@@ -42,7 +42,7 @@ export const keepsNoAudio = (error: unknown): boolean =>
 
 /**
  * True if nothing of the text can be heard. A tool usually finds out in a few milliseconds. At a
- * volume near 0, or if SSML mutes the text, it takes as long as for any text.
+ * volume near 0, or if SSML mutes the text, the tool takes as long as for any other text.
  */
 export const isSilence = (error: unknown): boolean =>
   error instanceof NothingToSpeak || error instanceof Unpronounceable;

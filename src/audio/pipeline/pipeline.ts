@@ -63,8 +63,8 @@ export interface Pipeline extends AudioReads {
   ): Promise<Audio>;
   /**
    * Resolves with the same audio, but with the bytes that the store keeps. If the engine is not
-   * deterministic, another instance may have stored other bytes before. In this case it waits until
-   * the audio is written, for a limited time. Without a response from the store, the audio is
+   * deterministic, another instance may have stored other bytes before. In this case the call waits
+   * until the audio is written, for a limited time. Without a response from the store, the audio is
    * unchanged.
    */
   asKept(audio: Audio, signal: AbortSignal): Promise<Audio>;
@@ -86,8 +86,8 @@ export interface Pipeline extends AudioReads {
   /** The facts about the audio that `fromCache` returns. Its bytes are not read. */
   statRendition(rendition: Rendition, signal: AbortSignal): Promise<KnownAudio | undefined>;
   /**
-   * Resolves with the object from memory or from the store. If it is being written, it waits like
-   * `asKept`.
+   * Resolves with the object from memory or from the store. If the object is being written, the
+   * call waits like `asKept`.
    * @throws {Unavailable} the store cannot be read
    */
   getAudio(name: AudioName, signal: AbortSignal): Promise<AudioContent | undefined>;

@@ -9,10 +9,10 @@ const movedMs = 1_000;
 const renewMs = 60 * 60_000;
 
 /**
- * Records when the clock was last known to be right, for later processes until the machine is
- * started again: a restart of the service then does not accept a clock that was set. The record is
- * in DATA_DIR. A failure to read or write it is ignored: the process then knows only the time since
- * its own start.
+ * Records when the clock was last known to be right. Later processes read this until the machine is
+ * started again, so that a restarted service does not accept a clock that somebody has set. The
+ * record is in DATA_DIR. If it cannot be read or written, a process knows only the time since its
+ * own start.
  */
 export const createBootRecord = (dataDir: string, boot = bootId()) => {
   const path = join(dataDir, "clock.json");

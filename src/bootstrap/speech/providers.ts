@@ -23,7 +23,7 @@ import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { openWebsitesExchange } from "../website-servers.ts";
 
 /**
- * Composes the providers of the BYOK engines. No request is sent before one is used. `log` is
+ * Composes the websites' own providers. No request is sent before a provider is used. `log` is
  * passed to `openWebsitesExchange`.
  */
 export const composeProviders = (

@@ -2,9 +2,9 @@ import type { Mark } from "./marks.ts";
 
 /** A phoneme of a text with its time. Phonemes disclose the words, so they are never stored. */
 export interface SpokenPhoneme {
-  /** Its beginning, in milliseconds from the start of the audio. */
+  /** The beginning of the phoneme, in milliseconds from the start of the audio. */
   readonly time: number;
-  /** The place of its word, as that of a mark. */
+  /** The place of its word in the text, stated as in a mark. */
   readonly start: number;
   readonly end: number;
   /** The phoneme in the writing of the voice's model; empty for silence. */

@@ -35,7 +35,10 @@ export const readJson = async (response: UpstreamResponse, maxBytes = mebibyte):
   return json;
 };
 
-/** Reads content that is unusable unless it is complete, such as JSON. */
+/**
+ * Reads content that is unusable unless it is complete, such as JSON. Such a body needs no proof of
+ * its end.
+ */
 async function* endedByContent(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   try {
     yield* body;
@@ -62,7 +65,7 @@ export const invalidAudio = (why: string): EngineFailed =>
   new EngineFailed(`The response of the speech provider is invalid: ${why}.`);
 
 interface ErrorFromOptions {
-  /** Must not appear in messages: the credentials and the text. */
+  /** The strings that must not appear in messages: the credentials and the text. */
   readonly hidden?: readonly string[];
   /** `Retry-After` may be a date. */
   readonly clock?: () => EpochMs;

@@ -17,9 +17,9 @@ interface Joint {
 }
 
 /**
- * Joins as many transforms of `length` values as the radix into one. `size` / (radix · `length`)
- * groups of them lie side by side: value k of group g is at g + groups · k. The samples of voices
- * depend on the order of the operations.
+ * Joins transforms of `length` values into one; their number is the radix. `size` / (radix ·
+ * `length`) groups of them lie side by side: value k of group g is at g + groups · k. The samples
+ * of voices depend on the order of the operations.
  */
 export const createPass = (size: number, radix: Radix, length: number): Pass => {
   const groups = size / (radix * length);

@@ -189,7 +189,7 @@ const checkHeads = (
   const firstLeaf = checkpoint.size - 1 - data.journals.length;
   for (const [index, { journal, revision, digest }] of data.journals.entries()) {
     const head = heads.get(`${journalPrefix}${journal}`);
-    if (!head && !isOpen(journal)) continue; // retired, without entries of the key
+    if (!head && !isOpen(journal)) continue; // it is closed, and has no entries of the key
     const last = head?.event.revision ?? -1;
     if (!head || last < revision) {
       throw new NotGenuine(
