@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 
 /**
- * What changes when a file is written, replaced or copied. Undefined if it does not exist, or
- * cannot be read.
+ * Returns a text that changes when a file is written, replaced or copied. Returns undefined if the
+ * file does not exist, or cannot be read.
  */
 export const fileIdentity = (path: string): string | undefined => {
   try {

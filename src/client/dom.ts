@@ -33,7 +33,7 @@ export interface AudioElement {
   volume: number;
   playbackRate: number;
   disableRemotePlayback?: boolean;
-  /** Seconds. */
+  /** The position in seconds. */
   readonly currentTime: number;
   readonly error: { readonly message: string } | null;
   play(): Promise<void>;
@@ -117,7 +117,7 @@ export interface NativeUtterance {
 interface NativeBoundary {
   readonly charIndex: number;
   readonly charLength?: number;
-  /** Seconds. */
+  /** The time in seconds. */
   readonly elapsedTime?: number;
   readonly name: string;
 }

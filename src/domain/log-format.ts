@@ -26,7 +26,7 @@ export const servingOfFormat1 = "SynthesisServed";
 
 export interface Log {
   readonly logId?: string;
-  /** Is undefined if the log does not state it. */
+  /** Undefined if the log does not state it. */
   readonly format?: number;
 }
 

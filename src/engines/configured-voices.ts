@@ -10,7 +10,7 @@ export interface ConfiguredVoice {
   readonly id: number;
   readonly engine: FreeEngine;
   readonly name: string;
-  /** BCP-47. */
+  /** The language tag (BCP-47). */
   readonly lang: string;
   readonly gender: ShortGender;
   /** SystemVoice.voiceName. */

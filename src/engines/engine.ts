@@ -9,7 +9,7 @@ import type { WrittenText } from "../domain/text/spoken-text.ts";
 export interface SpeechRequest extends WrittenText {
   /** The engine's own name for the voice (SystemVoice.voiceName). */
   readonly voice: string;
-  /** BCP-47. */
+  /** The language tag (BCP-47). */
   readonly lang: string;
   /** Prosody parameters outside `prosody(voice)` are ignored. */
   readonly prosody: Prosody;
@@ -31,7 +31,7 @@ export interface SpeechRequest extends WrittenText {
   readonly beforeStart?: (() => Promise<void>) | undefined;
   /** The API keys in whose queues it waits. */
   readonly waiter?: Waiter | undefined;
-  /** True if a local engine encodes its audio; without, it returns samples. Default: false. */
+  /** True if a local engine must encode its audio. If false, it returns samples. Default: false. */
   readonly encode?: boolean;
   /** Called when a local engine has the first samples to encode. */
   readonly onEncoding?: ((sampleRate: number) => void) | undefined;
@@ -43,7 +43,7 @@ export interface SpeechRequest extends WrittenText {
  * Decodes audio as it arrives to a WAV of 16-bit samples in one channel.
  * @throws {EngineFailed} if it is not audio of that container
  * @throws {Interrupted} if the decoder was killed
- * @throws {Unavailable} if there is none
+ * @throws {Unavailable} if there is no decoder
  * @throws the errors of `audio`
  */
 export type Decode = (

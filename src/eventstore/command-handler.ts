@@ -47,15 +47,15 @@ interface CommandHandlerOptions {
    * @throws {EventStoreUnavailable}
    */
   readonly readSnapshot?: (stream: string) => Promise<StreamSnapshot | undefined>;
-  /** The number of streams whose states are kept in memory. Default 10,000. */
+  /** The number of streams whose states are kept in memory. Default: 10,000. */
   readonly warmStreams?: number;
-  /** The number of commands that may wait at once. Default 10,000. */
+  /** The number of commands that may wait at once. Default: 10,000. */
   readonly maxPending?: number;
-  /** The time that a command may wait for its response. Default 5,000. */
+  /** The time that a command may wait for its response. Default: 5,000. */
   readonly deadlineMs?: number;
   /** Measures deadlines and delays. Default: real time. */
   readonly time?: Time;
-  /** Gives the jitter of delays, 0 to 1. Default `Math.random`. */
+  /** Gives the jitter of delays, 0 to 1. Default: `Math.random`. */
   readonly random?: () => number;
 }
 

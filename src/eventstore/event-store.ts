@@ -61,7 +61,7 @@ export interface AppendResult {
 }
 
 export interface ReadOptions {
-  /** Default `forwards`. */
+  /** Default: `forwards`. */
   readonly direction?: "forwards" | "backwards";
   /** The first revision to read. Default: the beginning, or the end if backwards. */
   readonly fromInclusive?: number;

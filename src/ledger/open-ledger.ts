@@ -63,9 +63,9 @@ export interface OpenLedgerOptions {
   readonly onQuotaExceeded?: (apiKey: string) => void;
   /** Called when a journal was opened, and when it has left the list of open ones. */
   readonly onJournal?: (journal: string, isOpen: boolean) => void;
-  /** The number of processes of this machine that write to the event store. Default 1. */
+  /** The number of processes of this machine that write to the event store. Default: 1. */
   readonly processes?: number;
-  /** The time that a request may wait for its append. Default 5,000. */
+  /** The time that a request may wait for its append. Default: 5,000. */
   readonly deadlineMs?: number;
   readonly onError: (what: string, error: unknown) => void;
 }

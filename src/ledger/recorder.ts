@@ -165,8 +165,8 @@ export class Recorder {
   }
 
   /**
-   * Records a serving that is not a repeat. Of a part it must be known first whether another
-   * process has charged the whole.
+   * Records a serving that is not a repeat. Before a part is recorded, it must be known whether
+   * another process has charged the whole audio.
    */
   async #recordUnrepeated(charge: Charge, serving: Serving): Promise<Receipt> {
     if (serving.partial) await this.wasChargedByAny(serving.apiKey, [serving.hash]);

@@ -49,7 +49,7 @@ export interface Telemetry {
   readonly provider: (engine: EngineCode, event: ProviderEvent) => void;
   /** Called with the time that a job has waited for a slot of this resource. */
   readonly started: (resource: string, waitedMs: number) => void;
-  /** Is undefined when telemetry is disabled. */
+  /** Undefined when telemetry is disabled. */
   readonly requests: RequestObserver | undefined;
   /** Reads the sources at each collection. */
   observe(gauges: MetricSources): void;

@@ -20,7 +20,7 @@ interface TokenClaims extends Validity {
   readonly notBefore: number;
 }
 
-/** No token issued here is as long. Longer ones are refused before any work. */
+/** Issued tokens are always shorter. Longer tokens are refused before any work. */
 const maxTokenLength = 1_000;
 const maxCachedTokens = 10_000;
 

@@ -50,7 +50,7 @@ export interface CredentialsDetails {
   readonly provider: string;
   /** The number of voices that the provider listed. */
   readonly voices: number;
-  /** ISO 8601, UTC. */
+  /** The time in ISO 8601, UTC. */
   readonly setAt: string;
   /** Present if the provider has announced the end of their model. */
   readonly retirement?: ModelRetirement & {
@@ -62,7 +62,7 @@ export interface CredentialsDetails {
 /** A description of credentials with their website. */
 export interface WebsiteCredentials extends CredentialsDetails {
   readonly websiteId: string;
-  /** Is absent while this instance does not know the website. */
+  /** Absent while this instance does not know the website. */
   readonly websiteName?: string;
 }
 
@@ -86,7 +86,7 @@ interface CredentialsServiceOptions {
   /** Encrypts the secrets of webhooks under the current key. Default: there are none. */
   readonly reencryptWebhooks?: (context: CommandContext) => Promise<Reencryption>;
   readonly clock: () => EpochMs;
-  /** The deadline of listing a provider's voices. Default 15 s. */
+  /** The deadline of listing a provider's voices. Default: 15 s. */
   readonly deadlineMs?: number;
 }
 
@@ -112,7 +112,7 @@ export const createCredentialsService = (options: CredentialsServiceOptions) => 
   const noticeOf = (retirement: ModelRetirement | undefined): Pick<CredentialsDetails, "retirement"> =>
     retirement ? { retirement: { ...retirement, message: retirementNotice(retirement, clock()) } } : {};
 
-  /** Undefined also for credentials that this process cannot open. */
+  /** Resolves with undefined also for credentials that this process cannot open. */
   const retirementOf = async <E extends ByokEngine>(
     owner: CredentialsOwner & { engine: E },
     encrypted: EngineCredentials,
@@ -185,7 +185,7 @@ export const createCredentialsService = (options: CredentialsServiceOptions) => 
       return (await Promise.all(all)).flat();
     },
     /**
-     * Encrypts all credentials under the current key, and records it as the log's key. May be
+     * Encrypts all credentials under the current key, and records it as the log's key. It may be
      * interrupted and repeated.
      */
     reencrypt: createReencrypt(options),

@@ -6,9 +6,9 @@ import { type AuditEntry, auditEntries } from "../../ledger/audit/audit-entries.
 
 interface KeyHistoryRequest {
   readonly apiKey: string;
-  /** Default `ascending`: the earliest event first. */
+  /** Default: `ascending`, the earliest event first. */
   readonly order?: "ascending" | "descending";
-  /** Only revisions of the key's stream that follow this one in the order. */
+  /** Selects only revisions of the key's stream that follow this one in the order. */
   readonly after?: number | undefined;
   /** Default: all. */
   readonly limit?: number;

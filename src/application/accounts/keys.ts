@@ -32,22 +32,22 @@ import { newApiKey, newSecret, newSecretId, type Random } from "./identifiers.ts
 export interface KeyDetails {
   readonly apiKey: string;
   readonly websiteId: string;
-  /** Is absent while this instance does not know the website. */
+  /** Absent while this instance does not know the website. */
   readonly websiteName?: string;
   readonly status: "active" | "suspended";
   readonly suspension?: { readonly cause: SuspensionCause; readonly reason: string; readonly since: string };
   readonly plan: Plan;
   readonly secrets: readonly { readonly secretId: string; readonly createdAt: string }[];
   readonly issuedAt: string;
-  /** Is absent in lists and on the command line where it is not read. */
+  /** Absent in lists and on the command line where it is not read. */
   readonly usage?: KeyUsage;
 }
 
-/** This month's (UTC) characters, of all servings up to a position of the log. */
+/** The characters of this month (UTC), for all servings up to a position of the log. */
 interface KeyUsage {
   readonly month: string;
   readonly characters: number;
-  /** null: no limit. */
+  /** If null, there is no limit. */
   readonly quota: number | null;
   readonly asOfPosition: number;
 }

@@ -51,11 +51,11 @@ interface AdminServicesOptions {
   readonly readCountedUsage?: ReadCountedUsage;
   /** True if the clock is known to differ from the event store's by at most 60 s. */
   readonly isClockRight: () => boolean;
-  /** If false, keys are described without their usage. Default true. */
+  /** If false, keys are described without their usage. Default: true. */
   readonly readsUsage?: boolean;
   /**
    * If false, keys are described without the names of their websites, whose view was not read.
-   * Default true.
+   * Default: true.
    */
   readonly namesWebsites?: boolean;
 }

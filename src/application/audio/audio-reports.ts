@@ -11,7 +11,7 @@ import type { AudioServings, CountServings, ServingsRequest } from "./audio-serv
 export interface StoredFile {
   readonly name: string;
   readonly bytes: number;
-  /** Is absent for marks. */
+  /** Absent for marks. */
   readonly seconds?: number;
   /** The time when it was last written or, with a retention, reported as used. ISO 8601, UTC. */
   readonly usedAt: string;
@@ -24,9 +24,9 @@ export interface StoredFile {
 
 export interface AudioDetails {
   readonly hash: string;
-  /** Is absent if it was not served in the period. */
+  /** Absent if it was not served in the period. */
   readonly servings?: AudioServings;
-  /** Is empty if the audio was deleted, or was never stored. */
+  /** Empty if the audio was deleted, or was never stored. */
   readonly objects: readonly StoredFile[];
   readonly asOfPosition: number;
 }
@@ -63,7 +63,7 @@ export const createAudioReports = ({
 }: {
   readonly audioStore: Pick<AudioStore, "stat">;
   readonly countServings: CountServings;
-  /** Is absent without a CDN. */
+  /** Absent without a CDN. */
   readonly purge: PurgeCdn | undefined;
 }) => {
   const limit = pLimit(maxConcurrentReads);

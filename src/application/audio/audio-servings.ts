@@ -26,7 +26,7 @@ export interface AudioServings extends ServedAudio {
 export interface ServingsRequest {
   /** Default: 31 days before `to`. */
   readonly from?: string | undefined;
-  /** Exclusive. Default: now. */
+  /** The end of the period, exclusive. Default: now. */
   readonly to?: string | undefined;
   /** Selects only this audio. */
   readonly hash?: string | undefined;
@@ -51,7 +51,7 @@ interface CountedAudio {
  */
 export type CountServings = (request: ServingsRequest) => Promise<CountedAudio>;
 
-/** This bounds the memory: each takes 0.5 KB. */
+/** The most audio that is counted. It limits the memory: each takes 0.5 KB. */
 const maxCounted = 100_000;
 const maxPeriodMs = 31 * 24 * 60 * 60_000;
 

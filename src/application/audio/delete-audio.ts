@@ -18,7 +18,7 @@ export interface DeletedAudio {
 /**
  * Deletes audio and what belongs to it: from the store, then from the memory of all instances,
  * which follow the event that records the deletion, then from the CDN. In this order no copy
- * returns from a later place. Can be repeated.
+ * returns from a later place. The deletion can be repeated.
  * @throws {NotFound} if it is not a hash
  * @throws {Unavailable} if a step failed: repeat it
  */
@@ -37,7 +37,7 @@ export const createDeleteAudio =
     readonly openStore: () => Promise<AudioStore>;
     /** Removes it from the memory of this process. */
     readonly forget: (hash: string) => void;
-    /** Is absent without a CDN. */
+    /** Absent without a CDN. */
     readonly purge: PurgeCdn | undefined;
     readonly clock: () => EpochMs;
     /**

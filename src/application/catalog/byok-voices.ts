@@ -10,7 +10,8 @@ import type { AddedVoices, ByokVoicesOf } from "./website-catalog.ts";
 const maxCachedWebsites = 100;
 
 /**
- * The BYOK voices of websites. For a website without credentials it costs one look-up in the view.
+ * The voices of websites' own providers. For a website without credentials, they cost one look-up
+ * in the view.
  */
 export const createByokVoices = (credentials: View<Credentials>): ByokVoicesOf => {
   const ready = new LRUCache<string, { state: Credentials; own: AddedVoices | undefined }>({

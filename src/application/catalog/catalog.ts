@@ -54,8 +54,8 @@ export interface VoiceChoiceStatus {
 export type CatalogService = ReturnType<typeof createCatalogService>;
 
 /**
- * Administration of the shared catalog. A resolved command is visible on this instance. All may
- * throw {Invalid} and {Unavailable}.
+ * Creates the service that changes the shared catalog. The effect of a command is visible on this
+ * instance when the command resolves. All commands may throw {Invalid} and {Unavailable}.
  */
 export const createCatalogService = ({ execute, catalog, findInstalled, clock }: CatalogServiceOptions) => {
   const command = (

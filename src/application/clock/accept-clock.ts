@@ -26,8 +26,9 @@ export interface AcceptedClock {
 }
 
 /**
- * An operator says that this machine's clock is right. Appends `ClockCorrected` if the log has
- * later times, else `ClockAccepted`. All instances whose clocks agree record again.
+ * Accepts this machine's clock, of which an operator says that it is right. Appends
+ * `ClockCorrected` if the log has later times, else `ClockAccepted`. All instances whose clocks
+ * agree record again.
  * @throws {Conflict} if the event store has another clock, which differs
  * @throws {Unavailable}
  */

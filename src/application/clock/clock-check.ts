@@ -188,7 +188,9 @@ export const createClockCheck = ({
       await askSources();
       compare();
     },
-    /** An operator says that a machine's clock showed this time just now, and was right. */
+    /**
+     * Called when an operator says that a machine's clock showed this time just now, and was right.
+     */
     accept: (time: number): void => {
       if (Math.abs(clock() - time) > wrongMs) return;
       agree();
@@ -201,15 +203,15 @@ export const createClockCheck = ({
       logTime = Math.max(logTime, time);
     },
     /**
-     * Milliseconds that the event store is ahead, negative if it is behind; undefined before the
-     * first measurement.
+     * The milliseconds by which the event store's clock is ahead, negative if it is behind;
+     * undefined before the first measurement.
      */
     get milliseconds() {
       return difference;
     },
     /**
-     * The same or, if the clock was set, the milliseconds that the clock before the change is
-     * ahead.
+     * Like `milliseconds`. But if the clock was set, the milliseconds by which the clock before the
+     * change is ahead.
      */
     get behindMs() {
       const set = quickJump();

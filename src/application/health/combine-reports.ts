@@ -6,8 +6,8 @@ import type { ProviderActivity } from "./provider-activity.ts";
 
 /*
  * The reports of one service in several processes, made from those of its processes. They do not
- * depend on which process responds: what only one process can state, such as its name, is that of
- * the one whose name comes first.
+ * depend on which process responds: a fact that only one process can state, such as its name, is
+ * taken from the process whose name comes first.
  */
 
 /** Each process reports this of itself. */

@@ -22,7 +22,7 @@ export interface Check {
   readonly probe: () => Promise<void>;
   /** A note on a healthy dependency. */
   readonly note?: () => string | undefined;
-  /** The time for which a successful probe is reused, for probes that are not free. Default 0. */
+  /** The time for which a successful probe is reused, for probes that are not free. Default: 0. */
   readonly cacheMs?: number;
 }
 

@@ -8,7 +8,7 @@ import type { ProviderEvent } from "../../engines/resilience/with-event-reports.
  */
 export interface ProviderActivity {
   readonly engine: EngineCode;
-  /** Is absent for the operator's own server. */
+  /** Absent for the operator's own server. */
   readonly websiteId?: string;
   readonly circuit: "closed" | "open";
   readonly requests: number;
@@ -29,7 +29,7 @@ export interface ProviderActivities {
   list(): readonly ProviderActivity[];
 }
 
-/** Bound the memory. */
+/** These numbers limit the memory. */
 const maxAccounts = 1_000;
 const maxChanges = 100;
 

@@ -28,7 +28,7 @@ export interface LexiconSummary {
   readonly digest: string;
   readonly lang?: string | undefined;
   readonly ruleCount: number;
-  /** ISO 8601, UTC. */
+  /** The time in ISO 8601, UTC. */
   readonly setAt: string;
 }
 

@@ -40,7 +40,7 @@ interface WebhookDispatcherOptions extends SendOptions {
   /** Resolves when the views show the position. */
   readonly untilVisible: (position: number) => Promise<void>;
   readonly time: Time;
-  /** 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
   readonly onOutcome?: (outcome: DeliveryOutcome) => void;
 }
@@ -206,7 +206,7 @@ export class WebhookDispatcher {
         this.#unlessStopped(() => this.#startDue(webhook.webhookId));
       },
       (error) => {
-        // It is still due. At once, a busy event store would refuse it again.
+        // The delivery is still due, but a busy event store would refuse it again at once.
         this.#active.delete(stream);
         this.#options.onError("a webhook's delivery could not be recorded", error);
       },

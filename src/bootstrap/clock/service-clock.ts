@@ -15,10 +15,10 @@ import { timeServers } from "./time-servers.ts";
 
 /** The clocks of a machine, and its other sources of time. Tests replace them. */
 export interface Machine extends MachineClocks {
-  /** Default: the uptime. */
+  /** Measures the time since the start of the machine. Default: its uptime. */
   readonly time?: Pick<Time, "now">;
   readonly sources?: readonly TimeSource[];
-  /** If false, nothing outlives the process. */
+  /** If false, nothing is recorded for later processes. */
   readonly keepsRecord?: boolean;
 }
 

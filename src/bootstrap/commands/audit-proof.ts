@@ -9,7 +9,7 @@ import { openEventStore, requireMeasuredClock, startTimeoutMs } from "../event-l
 import { composeSeals, readSealKeys } from "../event-log/seals.ts";
 import { createLazyCipher, obtainMasterKeys } from "../master-key.ts";
 
-/** Each command opens the log for itself: verifying an export needs none. */
+/** Each command opens the log for itself, because the verification of an export needs no log. */
 export const composeAuditProof = (readSettings: () => Settings, machine?: Machine): AuditProof => ({
   exportAudit: async function* (metadata) {
     const settings = readSettings();

@@ -29,7 +29,7 @@ interface OpenEventStoreOptions {
   readonly telemetry?: Telemetry;
   /** Given for stores that are written to: appends are refused while the clock is wrong. */
   readonly checked?: ServiceClock;
-  /** The longest wait for an event store that is still starting. Default 0. */
+  /** The longest wait for an event store that is still starting. Default: 0. */
   readonly waitMs?: number;
   /** The writer of the embedded store, if another process writes it. */
   readonly writer?: Writer | undefined;

@@ -45,7 +45,7 @@ export const composeModels = async (
   return { tools, voices: voicesOfPacks(packs), checks };
 };
 
-/** Loads them one after the other. Those that fail are reported by their states. */
+/** Loads the packs one after the other. Their states report failures. */
 const loadAll = async (packs: readonly ModelPack[], options: LoadOptions): Promise<void> => {
   const named = new Map(packs.map((pack) => [pack.name, pack]));
   for (const pack of named.values()) await load(pack, options).catch(() => undefined);

@@ -5,8 +5,8 @@ import { count, fields, table } from "../columns.ts";
 import { printing } from "../command.ts";
 
 /**
- * Reads a resource of a running instance's admin API. `url` is the instance's; by default that of
- * the settings.
+ * Reads a resource of a running instance's admin API. `url`: the URL of the instance. Default: that
+ * of the settings.
  * @throws {Error}
  */
 export type AskInstance = (path: string, url?: string) => Promise<unknown>;

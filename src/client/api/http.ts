@@ -4,7 +4,7 @@ import { abortError, errorFromResponse, networkError, timeoutError, VoxledgerErr
 /** A request to the service's HTTP API. */
 export interface ApiRequest {
   readonly method?: "GET" | "POST";
-  /** Relative to the base URL, without a leading slash. */
+  /** The path, relative to the base URL, without a leading slash. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
@@ -54,7 +54,7 @@ export const createSendRequest =
     onResponse,
   }: {
     baseUrl: string;
-    /** Milliseconds. */
+    /** The timeout in milliseconds. */
     timeout: number;
     fetch: typeof globalThis.fetch;
     startTimer: StartTimer;

@@ -8,7 +8,7 @@ import { synthesisQuery, type Transport } from "./transport.ts";
 export interface WebSocketOptions {
   readonly session: Pick<Session, "socketQuery" | "replaceTokenAfter" | "refresh">;
   readonly baseUrl: string;
-  /** Milliseconds. */
+  /** The timeout in milliseconds. */
   readonly timeout: number;
   readonly retry: RetryOptions;
   readonly now: () => number;

@@ -60,8 +60,8 @@ const isSameVoice = ({ name, lang }: SystemVoice, browser: NativeVoice): boolean
   baseName(name) === baseName(browser.name) && (lang === undefined || isSameLanguage(browser.lang, lang));
 
 /**
- * Removes localized suffixes, as in `Samantha (English (United States))`. The same rule as the
- * service's.
+ * Removes localized suffixes, as in `Samantha (English (United States))`. The service has the same
+ * rule.
  */
 const baseName = (name: string): string =>
   name.normalize("NFC").replace(/^(.+?)( Desktop)?( - .*| ?[(（].*)?$/su, "$1");

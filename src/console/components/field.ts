@@ -8,7 +8,7 @@ interface FieldProps {
   readonly error?: string | undefined;
   /** Attributes of the control: `name`, `value`, `type`, `onInput`. */
   readonly control?: Readonly<Record<string, unknown>>;
-  /** Default `input`. */
+  /** Default: `input`. */
   readonly as?: "input" | "textarea" | "select";
   /** The options of a `select`. */
   readonly children?: ComponentChildren;

@@ -8,7 +8,7 @@ import { type Cell, Table } from "./table.ts";
 interface Series {
   readonly label: string;
   readonly values: readonly (number | null)[];
-  /** Default `line`. */
+  /** Default: `line`. */
   readonly kind?: "line" | "step" | "bars" | "area";
   /** A CSS variable or colour. Default: the palette's next. */
   readonly color?: string;
@@ -20,7 +20,7 @@ export interface PlotProps {
   /** Ascending: Unix seconds if `isTime`, otherwise numbers. */
   readonly x: readonly number[];
   readonly series: readonly Series[];
-  /** Default true. */
+  /** Default: true. */
   readonly isTime?: boolean;
   readonly xTitle?: string;
   /** Writes x in the table. */

@@ -17,7 +17,7 @@ export interface Column<Row> {
   readonly view?: (row: Row) => ComponentChildren;
   /** Aligned to the right, and sorted with the greatest first. */
   readonly isNumber?: boolean;
-  /** Default true. */
+  /** Default: true. */
   readonly isSortable?: boolean;
   /** Stays in sight while the table is scrolled sideways. */
   readonly isSticky?: boolean;
@@ -89,7 +89,7 @@ interface TableProps<Row> {
   /** The service sorts: `rows` are one page in this order. */
   readonly sort?: Sort;
   readonly onSort?: (sort: Sort) => void;
-  /** Rows in the page at once. Default 50. */
+  /** Rows in the page at once. Default: 50. */
   readonly pageSize?: number;
   readonly empty?: string;
   /** Shown beside the copy button, for instance links to other pages. */

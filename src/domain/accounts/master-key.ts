@@ -12,11 +12,10 @@ export type InstallationKeysEvent = EventOf<typeof masterKeyShapes>;
 export const masterKeyStream = "master-key";
 
 export interface InstallationKeys {
-  /** Is absent before the first instance starts. */
+  /** Absent before the first instance starts. */
   readonly masterKeyId?: string;
   /**
-   * 32 bytes in base64. Absent before the first instance of a version that names audio with it
-   * starts.
+   * 32 bytes in base64. Absent until an instance starts whose version names audio with this key.
    */
   readonly namingKey?: Encrypted & { readonly createdAt: string };
 }

@@ -75,7 +75,7 @@ const speakersOf = (all: readonly SystemVoice[], wanted: string): readonly Syste
 
 /**
  * Finds the system voices behind the voices of a language for which no engine has a voice of its
- * own: Indonesian ones speak Filipino.
+ * own: for example, Indonesian voices speak Filipino.
  */
 const speakersOfVoices = (
   voices: readonly Voice[],

@@ -16,7 +16,7 @@ export type CatalogEvent = EventOf<typeof catalogShapes>;
 export interface Catalog {
   readonly voices: ImmutableMap<string, Voice>;
   readonly systemVoices: ImmutableMap<number, SystemVoice>;
-  /** Is undefined if the installation is older than natural voices, or began without them. */
+  /** Undefined if the installation is older than natural voices, or began without them. */
   readonly chosen: ChosenVoices | undefined;
 }
 

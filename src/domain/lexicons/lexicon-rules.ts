@@ -74,6 +74,6 @@ export const lexiconRules = z.strictObject({
 
 export interface LexiconRules {
   readonly lang?: string | undefined;
-  /** They are in order of precedence. */
+  /** The rules, in order of precedence. */
   readonly rules: readonly LexiconRule[];
 }

@@ -15,7 +15,7 @@ export interface Replacement {
 }
 
 export interface VoiceTraits {
-  /** BCP-47. */
+  /** The language tag (BCP-47). */
   readonly lang: string;
   readonly takesPhonemes: boolean;
 }
@@ -33,8 +33,8 @@ export type FindReplacements = (characters: readonly string[], voice: VoiceTrait
 export interface CompiledLexicon {
   readonly lang: string | undefined;
   /**
-   * They are written by `sameAs`, and sorted by UTF-16 code units: graphemes that begin in the same
-   * way are neighbours.
+   * The graphemes, as `sameAs` writes them, sorted by UTF-16 code units: graphemes that begin in
+   * the same way are neighbours.
    */
   readonly graphemes: readonly string[];
   /** The rules of each grapheme, in order of precedence. */

@@ -1,6 +1,6 @@
 /** The time at which a word or sentence of a text is spoken, or a `<mark>` is reached. */
 export interface Mark {
-  /** Its beginning, in whole milliseconds from the start of the audio. */
+  /** The beginning of what is marked, in whole milliseconds from the start of the audio. */
   readonly time: number;
   readonly type: "word" | "sentence" | "mark";
   /**

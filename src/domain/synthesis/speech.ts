@@ -52,7 +52,7 @@ export interface SystemVoice {
   readonly timerSpeed?: number;
   /** True if this service speaks it. Clients should prefer native voices. */
   readonly fallbackVoice?: boolean;
-  /** Is absent for a voice that only browsers have. */
+  /** Absent for a voice that only browsers have. */
   readonly service?: EngineCode;
   /** The engine's own name for the voice, e.g. `espeak:gmw/en-US+f3`, `flite:slt`. */
   readonly voiceName?: string;
@@ -65,7 +65,7 @@ export interface Voice {
   readonly name: string;
   readonly flag: string;
   readonly gender: ShortGender;
-  /** BCP-47. */
+  /** The language tag (BCP-47). */
   readonly lang: string;
   /** Its system voices, which are tried in this order. */
   readonly voiceIDs: readonly number[];

@@ -6,7 +6,10 @@ export interface MappedText {
   readonly text: string;
   /** The code points of the source that each UTF-16 unit of `text` stands for. */
   readonly from: readonly number[];
-  /** The first code point of the source after them. */
+  /**
+   * For each UTF-16 unit of `text`, the first code point of the source after those that it stands
+   * for.
+   */
   readonly to: readonly number[];
   /** The length of the source in code points. */
   readonly length: number;

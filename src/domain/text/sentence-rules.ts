@@ -9,8 +9,8 @@ interface Abbreviations {
   /** A full stop after these words does not end a sentence if a number follows. */
   readonly beforeNumber?: string;
   /**
-   * A full stop after these words does not end a sentence before a name or noun; nor does one of
-   * initials or acronyms.
+   * A full stop after these words does not end a sentence before a name or noun; the same holds for
+   * the full stops of initials and acronyms.
    */
   readonly beforeName?: string;
   /** Acronyms that are the end of a sentence if a capital letter follows. */

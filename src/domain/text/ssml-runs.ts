@@ -14,7 +14,7 @@ export interface Run {
   /** Plain text, or a document without `<voice>` and `<lang>`. */
   readonly text: string;
   readonly ssml: boolean;
-  /** Is empty for the voice of the request. */
+  /** Empty for the voice of the request. */
   readonly speaker: Speaker;
   /** Factors on the prosody of the request. */
   readonly prosody: Prosody;
@@ -86,8 +86,8 @@ const leavesOf = (
   });
 
 /**
- * espeak-ng itself reads characters one by one, under this name. Undefined for any other reading,
- * which has been applied.
+ * Returns the element with the name by which espeak-ng itself reads characters one by one. Returns
+ * undefined for any other reading, which has been applied already.
  */
 const spelledOut = (element: SsmlElement): SsmlElement | undefined =>
   /^(?:characters|spell-out|verbatim)$/.test(element.attributes["interpret-as"] ?? "")

@@ -17,7 +17,9 @@ export const isSsml = (text: string): boolean => beginning.test(text);
 
 /** The context of words in a document. */
 export interface WordsPlace {
-  /** True if the document itself says how they are pronounced, by an alias, phoneme or say-as. */
+  /**
+   * True if the document itself says how the words are pronounced, by an alias, phoneme or say-as.
+   */
   readonly isFixed: boolean;
   readonly speaker: Speaker;
   /** The innermost `<say-as>` around it. */
@@ -27,8 +29,9 @@ export interface WordsPlace {
 /** A document may contain this beyond the elements that all engines know. */
 export interface Dialect {
   /**
-   * Finds the engine's own name of a voice, and its language. If undefined, its element is
-   * unwrapped. By default all are. `outer`: the speaker around it.
+   * Finds the engine's own name of a voice, and its language. If the result is undefined, the
+   * element of the voice is unwrapped. By default, all such elements are unwrapped. `outer`: the
+   * speaker around the element.
    * @throws {Invalid}
    */
   readonly voiceNamed?: (

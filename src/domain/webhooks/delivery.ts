@@ -142,7 +142,7 @@ export const startAttempt = (delivery: Delivery, at: string): DeliveryEvent[] =>
 export interface AttemptOutcome {
   readonly attempt: number;
   readonly status?: number | undefined;
-  /** Is undefined after a success. */
+  /** Undefined after a success. */
   readonly error?: string | undefined;
   /** True if no further attempt may follow. */
   readonly isFinal?: boolean;

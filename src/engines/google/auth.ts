@@ -11,7 +11,7 @@ export interface GoogleAuth {
    * @throws the signal's reason
    */
   headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
-  /** Must not appear in messages. */
+  /** The strings that must not appear in messages. */
   readonly secrets: readonly string[];
 }
 

@@ -23,8 +23,8 @@ const voices: Readonly<Record<string, { readonly pitch?: number }>> = {
 const voiceOf = (name: string) => (Object.hasOwn(voices, name) ? voices[name] : undefined);
 
 /**
- * flite: more natural English than espeak-ng, and no other language. Undefined if it is not
- * installed.
+ * The tool flite, which speaks more natural English than espeak-ng, and no other language.
+ * Undefined if it is not installed.
  */
 export const flite = (host: SubprocessHost): LocalTool | undefined => {
   const version = host.versions.flite;

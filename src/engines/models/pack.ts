@@ -29,7 +29,7 @@ export interface PackSpeaker {
   readonly id: number;
   /** The name that people read. */
   readonly name: string;
-  /** BCP-47. */
+  /** The language tag (BCP-47). */
   readonly lang: string;
   readonly gender: ShortGender;
 }

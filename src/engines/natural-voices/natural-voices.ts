@@ -40,7 +40,7 @@ export interface NaturalVoices {
 /** `scripts/natural-voices` puts them here by default. */
 const defaultFolder = join(import.meta.dirname, "../../../voices");
 
-/** The folder of the setting `NATURAL_VOICES_DIR`. Undefined: the installation has none. */
+/** The folder of the setting `NATURAL_VOICES_DIR`. Undefined if the installation has none. */
 export const naturalVoicesFolder = (setting: string | undefined): string | undefined =>
   setting === "none" ? undefined : (setting ?? defaultFolder);
 

@@ -17,7 +17,10 @@ export interface VoicePackage {
   readonly archives: readonly PackageArchive[];
   /** Further files, which only a page of their author has. */
   readonly page?: { readonly url: string; readonly files: readonly string[] };
-  /** The option of `scripts/natural-voices` that installs it. Undefined: it always does. */
+  /**
+   * The option of `scripts/natural-voices` that installs it. If undefined, the script always
+   * installs it.
+   */
   readonly option?: "kokoro";
 }
 

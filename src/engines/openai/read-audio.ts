@@ -13,7 +13,7 @@ import { invalidAudio, invalidResponse, readStart } from "../provider-http/respo
 export const pcmRate = 24_000;
 
 export interface ReadOptions {
-  /** Must not appear in messages. */
+  /** The strings that must not appear in messages. */
   readonly hidden: readonly string[];
   readonly decode: Decode | undefined;
 }
@@ -62,7 +62,7 @@ export const readAsSamples = async (
 type Container = DecodedContainer | "wav";
 
 interface Sniffed {
-  /** Is undefined for raw samples. */
+  /** Undefined for raw samples. */
   readonly container: Container | undefined;
   readonly raw: RawSamples;
   readonly beginning: Buffer;
@@ -158,7 +158,7 @@ const requireAudio = async (response: UpstreamResponse, hidden: readonly string[
   throw invalidResponse("it is not audio", words);
 };
 
-/** Up to the name of the codec in an Ogg stream. */
+/** The number of bytes up to the name of the codec in an Ogg stream. */
 const sniffBytes = 36;
 /**
  * Any bytes may be samples, so that a frame of MP3 or AAC is believed only if another follows (of

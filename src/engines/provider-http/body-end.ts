@@ -1,7 +1,7 @@
 /**
- * Follows a body that ends with its connection, as without Content-Length and chunks: a crashed
- * server ends it in the same way. Only a container that states its own end proves that the body is
- * complete.
+ * Follows a body that ends with its connection, because it has neither Content-Length nor chunks. A
+ * crashed server ends it in the same way. Only a container that states its own end proves that the
+ * body is complete.
  */
 interface BodyEnd {
   readonly add: (chunk: Buffer) => void;

@@ -15,7 +15,7 @@ export interface LimiterOptions {
   readonly perMinute: number;
   /**
    * The number of concurrent requests that only keys with little work may use. It is for a server
-   * that many keys share. Default 0.
+   * that many keys share. Default: 0.
    */
   readonly reserved?: number;
 }

@@ -6,7 +6,7 @@ import { retryAfterSeconds } from "../provider-http/responses.ts";
 
 export interface RetryOptions {
   readonly time?: Time;
-  /** 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random?: () => number;
   /** Called before each further attempt. */
   readonly onRetry?: () => void;

@@ -27,9 +27,9 @@ interface SqliteEventStoreOptions {
    * The database file. It and its directory are created if missing, accessible to the owner only.
    */
   readonly path: string;
-  /** Opens an existing file, which may be write-protected, and refuses appends. Default false. */
+  /** Opens an existing file, which may be write-protected, and refuses appends. Default: false. */
   readonly readOnly?: boolean;
-  /** Default `Date.now`. */
+  /** Default: `Date.now`. */
   readonly clock?: () => EpochMs;
   /** Another process's writer of the same file. Default: a writer thread of this process. */
   readonly writer?: Writer;

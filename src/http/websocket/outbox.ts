@@ -12,7 +12,8 @@ interface OutboxListener {
   /** Data is buffered in an empty outbox. */
   onBuffered(): void;
   /**
-   * The network has accepted buffered data. Never called synchronously by `send` or `sendFrame`.
+   * Called when the network has accepted buffered data, but never synchronously by `send` or
+   * `sendFrame`.
    */
   onDrained(): void;
 }

@@ -69,9 +69,7 @@ export class Session {
     });
   }
 
-  /**
-   * Closes an idle socket, terminates a stalled one, and sends pings. To be called periodically.
-   */
+  /** Closes an idle socket, terminates a stalled one, and sends pings. Call it periodically. */
   checkLiveness(): void {
     const { socket, log } = this.#options;
     const sending = !this.#outbox.isEmpty();

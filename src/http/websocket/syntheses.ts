@@ -56,8 +56,8 @@ export class Syntheses {
   }
 
   /**
-   * Starts one, and sends its result or its error to the client. `body`: a SynthesizeRequest, not
-   * validated yet.
+   * Starts a synthesis, and sends its result or its error to the client. `body`: a
+   * SynthesizeRequest, not validated yet.
    */
   start(id: string, body: unknown): void {
     const { maxStreams } = this.#options;
@@ -88,7 +88,10 @@ export class Syntheses {
     await Promise.all([...this.#inProgress.values()].map(({ ended }) => ended));
   }
 
-  /** It waits for more of a limit of its key, and can be cancelled like one in progress. */
+  /**
+   * Begins a synthesis that waits for more of a limit of its key. It can be cancelled like one in
+   * progress.
+   */
   #beginLater(id: string, body: unknown): void {
     const { admit, onEnd } = this.#options;
     const abort = new AbortController();

@@ -33,7 +33,7 @@ export interface CloseUsageAccountsOptions {
   /** Measures the delays after conflicts. Default: real time. */
   readonly time?: Time;
   readonly onError: (what: string, error: unknown) => void;
-  /** The maximum number of keys per call. Default 200. */
+  /** The maximum number of keys per call. Default: 200. */
   readonly keysPerStep?: number;
 }
 

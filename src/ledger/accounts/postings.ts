@@ -23,11 +23,11 @@ interface PostingsOptions extends UsagePosterOptions {
    */
   readonly notePosted: (postedUpTo: number) => void;
   readonly onError: (what: string, error: unknown) => void;
-  /** An account is posted when it has this many servings. Default 1,000. */
+  /** An account is posted when it has this many servings. Default: 1,000. */
   readonly maxServings?: number;
-  /** An account is posted at the latest when its oldest entry has this age. Default 15 minutes. */
+  /** An account is posted at the latest when its oldest entry has this age. Default: 15 minutes. */
   readonly maxAgeMs?: number;
-  /** The maximum number of concurrent postings. Default 8. */
+  /** The maximum number of concurrent postings. Default: 8. */
   readonly maxConcurrent?: number;
 }
 
@@ -215,8 +215,8 @@ export class Postings implements KnownJournal {
   }
 
   /**
-   * At most one posting of an account is in progress: readers would miss one that a later one
-   * overtook.
+   * At most one posting of an account is in progress: readers would miss a posting that a later
+   * posting overtook.
    */
   readonly #enqueue = (account: AccountEntries): Promise<void> => {
     account.queued ??= this.#limit(() => this.#postAccount(account)).then(() => {

@@ -21,7 +21,7 @@ export interface Flush {
   readonly servings: readonly PendingServing[];
   readonly voids: readonly VoidedServing[];
   readonly streams: readonly StreamEnd[];
-  /** The number of all these. */
+  /** The number of all these entries. */
   readonly entries: number;
   readonly postedUpTo: number | undefined;
   readonly isClosing: boolean;

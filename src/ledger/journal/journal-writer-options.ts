@@ -12,13 +12,13 @@ export interface JournalWriterOptions {
   readonly time?: Time;
   /** Ends all repetitions, because the process ends. `close` then rejects. Default: never. */
   readonly signal?: AbortSignal;
-  /** The time that a serving may wait to become durable. Default 5,000. */
+  /** The time that a serving may wait to become durable. Default: 5,000. */
   readonly deadlineMs?: number;
-  /** The number of processes of this machine that write to the store. Default 1. */
+  /** The number of processes of this machine that write to the store. Default: 1. */
   readonly processes?: number;
-  /** The number of servings that may wait. Default 10,000. */
+  /** The number of servings that may wait. Default: 10,000. */
   readonly maxPending?: number;
-  /** The size of one append, approximately. Default 60,000. */
+  /** The size of one append, approximately. Default: 60,000. */
   readonly maxFlushBytes?: number;
   /** Called after each durable flush, in order, before the callbacks of its servings. */
   readonly onFlushed?: (events: readonly FlushedEvent[]) => void;

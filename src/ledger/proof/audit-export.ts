@@ -15,7 +15,7 @@ import type { Seals } from "./seals.ts";
  */
 export type ExportAudit = (metadata: EventMetadata) => AsyncIterable<string>;
 
-/** Characters per chunk. */
+/** The number of characters per chunk. */
 const chunkLength = 64 * 1024;
 
 export const createAuditExport = ({

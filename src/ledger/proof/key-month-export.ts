@@ -54,7 +54,7 @@ export type ExportKeyMonth = (request: KeyMonthRequest) => AsyncIterable<string>
 
 type Seal = RecordedEvent & SealEvent;
 
-/** Characters per chunk. */
+/** The number of characters per chunk. */
 const chunkLength = 64 * 1024;
 /** Each pass reads the sealed streams of the whole log. */
 const maxConcurrentPasses = 1;

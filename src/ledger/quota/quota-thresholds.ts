@@ -45,7 +45,7 @@ export interface QuotaThresholdsOptions {
   readonly clock: () => EpochMs;
   readonly time: Time;
   readonly onError: (what: string, error: unknown) => void;
-  /** The maximum number of keys per check. Default 10,000. */
+  /** The maximum number of keys per check. Default: 10,000. */
   readonly keysPerCheck?: number;
 }
 

@@ -33,11 +33,11 @@ interface ReservationsOptions {
   readonly spentBy: (journal: string, apiKey: string, month: string) => Promise<number>;
   /** Called once if another process has settled a reservation of this journal. */
   readonly onTakenOver: () => void;
-  /** The time that other journals have to return recalled characters. Default 2,000. */
+  /** The time that other journals have to return recalled characters. Default: 2,000. */
   readonly recallTimeoutMs?: number;
   /**
    * The time that a reservation may be unused before its first return in a month. It is longer
-   * before later returns. Default 60,000.
+   * before later returns. Default: 60,000.
    */
   readonly idleMs?: number;
 }

@@ -10,7 +10,7 @@ export interface WatchedKey {
   countedAtPreviousCheck: number;
   /** `counted` plus this is at least the key's usage. Undefined before the first read. */
   base: number | undefined;
-  /** Is undefined if the account was not read. */
+  /** Undefined if the account was not read. */
   crossed: readonly QuotaThresholdCrossed[] | undefined;
 }
 

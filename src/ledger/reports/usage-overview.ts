@@ -7,7 +7,7 @@ import type { ReadCountedUsage } from "./counted-usage.ts";
 
 /** The servings of all keys on all instances, up to a position of the log. */
 export interface UsageOverview {
-  /** ISO 8601, UTC. */
+  /** The time in ISO 8601, UTC. */
   readonly asOf: string;
   readonly asOfPosition: number;
   /** False while this instance reads the log of the last month: later servings are missing. */

@@ -79,7 +79,7 @@ interface CorrectedUsage extends UsageCount {
 
 /** A key's quota from a time on; null: no limit. */
 interface QuotaSince {
-  /** ISO 8601, UTC. */
+  /** The time in ISO 8601, UTC. */
   readonly at: string;
   readonly quota: number | null;
 }

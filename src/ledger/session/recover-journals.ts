@@ -56,7 +56,7 @@ export interface SweepOptions {
   readonly recoverJournal: RecoverJournal;
   readonly time: Time;
   readonly onError: (what: string, error: unknown) => void;
-  /** A journal is recovered after this time without an event. Default 15 minutes. */
+  /** A journal is recovered after this time without an event. Default: 15 minutes. */
   readonly idleMs?: number;
 }
 

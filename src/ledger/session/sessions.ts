@@ -49,7 +49,7 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** Is undefined before the first session is open, and after one was taken over or closed. */
+  /** Undefined before the first session is open, and after one was taken over or closed. */
   get current(): Session | undefined {
     return this.#current;
   }

@@ -14,7 +14,7 @@ export interface Part {
 
 /** The text after a word, as far as the word's own pronunciation depends on it. */
 export interface Following {
-  /** Is undefined for a pause. */
+  /** Undefined for a pause. */
   readonly beforeVowel: boolean | undefined;
   readonly beforeTo: boolean;
 }

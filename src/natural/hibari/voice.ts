@@ -17,7 +17,7 @@ interface HibariText {
   readonly pronounced?: readonly PronouncedWords[];
   /** 2 is twice as fast. */
   readonly speed: number;
-  /** Factor of the frequency of the voice. */
+  /** The factor for the frequency of the voice. */
   readonly pitch: number;
 }
 

@@ -27,7 +27,7 @@ export interface Spectra {
 }
 
 interface WaveformOptions {
-  /** Factor of the frequency of the voice. */
+  /** The factor for the frequency of the voice. */
   readonly pitch: number;
   readonly seed: number;
 }

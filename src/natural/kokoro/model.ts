@@ -18,7 +18,7 @@ interface KokoroManner {
   readonly style: Float32Array;
   /** 2 is twice as fast. */
   readonly speed: number;
-  /** Factor of the frequency of the voice. */
+  /** The factor for the frequency of the voice. */
   readonly pitch: number;
 }
 

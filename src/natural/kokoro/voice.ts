@@ -12,7 +12,7 @@ export interface KokoroText {
   readonly styles: Float32Array;
   /** 2 is twice as fast. */
   readonly speed: number;
-  /** Factor of the frequency of the voice. */
+  /** The factor for the frequency of the voice. */
   readonly pitch: number;
   /** Factor of all samples except peaks. */
   readonly gain: number;

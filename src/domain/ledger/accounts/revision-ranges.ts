@@ -14,7 +14,7 @@ export const rangesIn = (flat: readonly number[]): Range[] => {
 /** Sorts the ranges in place. */
 export const sortRanges = (ranges: Range[]): Range[] => ranges.sort(([a], [b]) => a - b);
 
-/** The same revisions as ranges that do not overlap, in order. */
+/** Returns the same revisions, as ranges that do not overlap, in order. */
 export const uniteRanges = (ranges: readonly Range[]): Range[] => {
   const united: Range[] = [];
   for (const [fromInclusive, toInclusive] of sortRanges([...ranges])) {

@@ -58,8 +58,8 @@ export class UsageSum {
 }
 
 /**
- * The sum that the entries of a key and month are added to; undefined to skip them. Called once per
- * key and event. `index`: of the key in `SynthesesServed.keys`.
+ * Returns the sum to which the entries of a key and month are added; undefined to skip them. It is
+ * called once per key and event. `index`: the index of the key in `SynthesesServed.keys`.
  */
 export type SumOf = (apiKey: string, month: string, index?: number) => UsageSum | undefined;
 

@@ -65,7 +65,7 @@ export interface Serving extends ServedAudio, ServingDetails {
 export interface Receipt {
   readonly journal: string;
   readonly serving: Serving;
-  /** ISO 8601, UTC. */
+  /** The time in ISO 8601, UTC. */
   readonly at: string;
   /**
    * True if the charge is being voided, because a concurrent request with the same Idempotency-Key

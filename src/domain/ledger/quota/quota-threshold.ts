@@ -42,7 +42,7 @@ interface CrossThresholds {
   /** The exact characters of the month. */
   readonly characters: number;
   readonly quota: number;
-  /** ISO 8601, UTC. */
+  /** The time in ISO 8601, UTC. */
   readonly at: string;
 }
 

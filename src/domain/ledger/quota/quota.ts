@@ -157,7 +157,7 @@ export interface OwnShare {
   readonly expected: readonly (number | undefined)[];
   /** The characters that it has charged, including appends in flight. */
   readonly spent: number;
-  /** ISO 8601, UTC. */
+  /** The time in ISO 8601, UTC. */
   readonly at: string;
 }
 

@@ -4,7 +4,7 @@ import { languageOf } from "./language.ts";
 
 /** Describes what reads a prepared text aloud, and what it reads right by itself. */
 export interface Reader {
-  /** BCP-47. */
+  /** The language tag (BCP-47). */
   readonly lang: string;
   readonly tool: "espeak" | "flite" | "sherpa" | "hibari" | "pico" | "kokoro";
   /** The kana of a Japanese text, for a reader that does not know kanji. */

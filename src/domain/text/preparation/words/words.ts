@@ -3,8 +3,8 @@ import { cldrWords } from "./cldr.ts";
 import { signWords } from "./signs.ts";
 
 /**
- * A word for a sign, by plural category; `#` is the place of the number, by default before it, and
- * `=` begins what contains it.
+ * A word for a sign, by plural category. `#` is the place of the number; without it, the number
+ * precedes the word. `=` begins a word that contains the number.
  */
 export interface Word {
   readonly other: string;
@@ -12,8 +12,8 @@ export interface Word {
 }
 
 /**
- * Entries are separated by semicolons: the sign, a blank, and the word; for other plural categories
- * then `/one …`.
+ * Reads entries that are separated by semicolons. An entry consists of the sign, a blank, and the
+ * word. The words of other plural categories follow: `/one …`.
  */
 export const readWords = (row: string): ReadonlyMap<string, Word> =>
   new Map(
