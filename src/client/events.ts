@@ -4,33 +4,37 @@ import type { TextPart } from "./text-parts.ts";
 /** One of the service's engines, or the browser's own speech synthesis. */
 export type SpeechService = EngineCode | "native";
 
-/**
- * The events, and their members besides `type` and `timestamp`.
- * | Event | Fired | |---|---| | `OnLoad` | once, in a microtask after the constructor | |
- * `OnReady` | once, when the service has accepted the page and sent its configuration | |
- * `OnVoiceResolved` | once per speech before it starts, and again after a switch to another speech
- * service | | `OnServiceSwitched` | a speech uses another speech service than the previous one;
- * only with `preferNative` | | `OnStart` | once per speech, at its first audible sound | |
- * `OnPartStart`, `OnPartEnd` | a part of the text becomes audible, or has been played to its end |
- * | `OnPause`, `OnResume` | the speech was paused or resumed | | `OnEnd` | once per `OnStart`,
- * when the speech was played to its end or cancelled; not after an error | | `OnError` | once per
- * error: a speech failed, or the service refused the page | | `OnClickEvent` | once: the first
- * click on the page, after which browsers allow audio | | `OnAllowSpeechClicked` | the browser had
- * blocked audio, and the user has allowed it |
- */
+/** The events, and their members besides `type` and `timestamp`. */
 export interface EventPayloads {
+  /** Fired once, in a microtask after the constructor. */
   readonly OnLoad: object;
+  /** Fired once, when the service has accepted the page and sent its configuration. */
   readonly OnReady: object;
+  /** Fired once per speech, at its first audible sound. */
   readonly OnStart: object;
+  /**
+   * Fired once per `OnStart`, when the speech was played to its end or cancelled. Not fired after
+   * an error.
+   */
   readonly OnEnd: { readonly cancelled: boolean };
+  /** Fired once per error: a speech failed, or the service refused the page. */
   readonly OnError: { readonly message: string; readonly code?: string };
   readonly OnPause: object;
   readonly OnResume: object;
+  /**
+   * Fired when a speech uses another speech service than the previous one; only with
+   * `preferNative`.
+   */
   readonly OnServiceSwitched: { readonly from: SpeechService; readonly to: SpeechService };
+  /** Fired once, at the first click on the page, after which browsers allow audio. */
   readonly OnClickEvent: object;
+  /** Fired when the user has allowed audio that the browser had blocked. */
   readonly OnAllowSpeechClicked: object;
+  /** Fired when a part of the text becomes audible. */
   readonly OnPartStart: TextPart;
+  /** Fired when a part of the text has been played to its end. */
   readonly OnPartEnd: TextPart;
+  /** Fired once per speech before it starts, and again after a switch to another speech service. */
   readonly OnVoiceResolved: {
     readonly voice: string | undefined;
     readonly lang: string | undefined;
