@@ -83,7 +83,7 @@ const join = (
   splits = 0,
 ): Promise<Speech> => {
   const synthesizePiece = async (piece: string, signal: AbortSignal, isFollowing: boolean) => {
-    // A part of a piece that was requested before may lie in the middle of the audio.
+    // After a split, the first part may follow earlier audio too.
     const isContinuation = isFollowing || splits > 0;
     try {
       const asked = { request, piece, encoding: "LINEAR16", isContinuation } as const;
@@ -114,7 +114,7 @@ const largestShare = 0.55;
  * Halves a piece that Google refuses because its sentences are too long. It is divided between
  * sentences, else between clauses or words. The limit depends on the voice and is not documented.
  * Such a refusal is not billed.
- * @throws `error`, if it is another
+ * @throws `error` if it has another cause
  */
 const shorterPieces = (error: unknown, piece: string, { ssml, lang }: SpeechRequest): readonly string[] => {
   if (!isTooLong(error)) throw error;

@@ -88,8 +88,8 @@ const open = (file: DatabaseFile, timeout: number, prepare: (db: DatabaseSync) =
 
 /**
  * Connects to an existing file, which opening the store has created if necessary. A file that
- * cannot be written is opened read-only; without a write-ahead log as immutable, so that SQLite
- * creates no files beside it.
+ * cannot be written is opened read-only. If it has no write-ahead log, it is also opened as
+ * immutable, so that SQLite creates no files beside it.
  */
 const connect = (file: DatabaseFile, timeout: number): DatabaseSync => {
   if (isWritable(file.path) && isWritable(dirname(file.path))) {

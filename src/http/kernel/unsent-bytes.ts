@@ -13,8 +13,8 @@ const budgetLimits: ByteBudgetOptions = {
 };
 
 /**
- * Returns a function that resolves when the response may take so many bytes of memory, instead of
- * those that it was granted before. They count until the next call or the end of the response.
+ * Returns a function that resolves when the response may hold so many bytes in memory. The response
+ * holds them until the next call, which replaces them, or until its end.
  * @throws the signal's reason
  */
 export type HoldUnsentBytes = (ctx: Context, signal: AbortSignal) => (bytes: number) => Promise<void>;

@@ -93,7 +93,8 @@ const mayBeUncounted = (auth: Auth): boolean =>
 const optionalRateLimits = z.object(rateLimits).partial().shape;
 
 /**
- * The rate-limit headers of a response to callers who were authenticated, and `either` to others.
+ * The rate-limit headers of a response. `either`: callers who were not authenticated get the same
+ * response, without the headers.
  */
 const limitsOf = (auth: Auth, { either = mayBeUncounted(auth) } = {}): z.ZodRawShape => {
   if (!isCounted(auth)) return {};

@@ -22,7 +22,7 @@ interface KeyEventsRequest {
   readonly apiKey: string;
   /** Selects only events at this position or later. */
   readonly fromPosition: number;
-  /** Selects only events of journals from this time on, and before the other one. */
+  /** Selects only events of journals at `fromInclusive` or later, and before `toExclusive`. */
   readonly fromInclusive?: number | undefined;
   readonly toExclusive?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -45,7 +45,8 @@ export async function* readKeyEvents(
 }
 
 /**
- * The same in batches, as a subscription delivers them. The last one has `caughtUp`.
+ * Yields the same events in batches, as a subscription delivers them. The last batch has
+ * `caughtUp`.
  * @throws {NotFound}
  * @throws {EventStoreUnavailable}
  */
@@ -69,7 +70,7 @@ const eventsPerBatch = 100;
 
 interface KeyEvents {
   readonly events: AsyncIterable<RecordedEvent>;
-  /** No later event is read. */
+  /** The position of the last event that is read. */
   readonly upTo: number;
 }
 
@@ -135,7 +136,10 @@ async function* between(
   }
 }
 
-/** Accounts are named after the clocks of other instances, which may differ. */
+/**
+ * Lists the months for which the key may have accounts: since it was issued, and one month more at
+ * each end, because other instances named accounts by their own clocks, which may differ.
+ */
 const monthsOf = async (store: EventStore, apiKey: string, now: number): Promise<string[]> => {
   const issued = await readEvent(store, keyStream(apiKey));
   if (!issued) throw new NotFound("There is no such key.");

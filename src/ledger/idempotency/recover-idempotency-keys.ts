@@ -12,13 +12,16 @@ interface RecoverIdempotencyKeysOptions {
   readonly store: EventStore;
   readonly idempotencyKeys: Pick<IdempotencyKeys, "recover">;
   readonly clock: () => EpochMs;
-  /** Takes the voids of charges whose Idempotency-Key has charged another request. */
+  /**
+   * Takes the voids of charges, if another request with the same Idempotency-Key is charged
+   * already.
+   */
   readonly onVoided: (voids: readonly VoidedServing[]) => void;
 }
 
 /**
- * A request with an Idempotency-Key is charged before the use of its key is recorded. Records the
- * uses that a process that is gone did not record, so that a repeat is free. If the repeat was
+ * Records the uses of Idempotency-Keys that a process did not record before it was gone, so that a
+ * repeat is free: a request is charged before the use of its key is recorded. If the repeat was
  * charged first, the charge in this journal is voided. Idempotent.
  * @throws {Unavailable}
  * @throws {EventStoreUnavailable}

@@ -42,7 +42,7 @@ const endOf = (last: RecordedEvent, closedRevision: number | undefined): Journal
 
 /**
  * The revision up to which the accounts include the journal, as its last `JournalPosted` says; -1
- * without.
+ * if there is no `JournalPosted`.
  * @throws {EventStoreUnavailable}
  */
 export const readPostedUpTo = async (store: EventStore, journal: string): Promise<number> => {

@@ -32,7 +32,9 @@ export interface RecoverJournalOptions extends Omit<PostOnBehalfOptions, "journa
   readonly recoverIdempotencyKeys: RecoverIdempotencyKeys;
 }
 
-/** Another process that posts the same journal has a finite number of postings. */
+/**
+ * Another process may post the same journal. It has a finite number of postings, so retries end.
+ */
 const afterOtherPostings = afterErrors((error) => error instanceof PostingOutOfOrder, {
   firstMs: 50,
   maxMs: 2_000,
@@ -122,7 +124,7 @@ const createStoreTime = (time: Time) => {
   let offset = Number.NEGATIVE_INFINITY;
   let last: Pick<RecordedEvent, "position" | "created"> | undefined;
   return {
-    /** A later event with a much earlier time follows a correction of the log's times. */
+    /** If a later event has a much earlier time, the log's times were corrected between the two. */
     observe: ({ position, created }: RecordedEvent): void => {
       if (last && position <= last.position) return;
       const isCorrected = last !== undefined && last.created - created > correctedMs;

@@ -94,8 +94,8 @@ const tagOf = (parts: readonly Part[]): string => {
 };
 
 /**
- * Joins the parts of a word: with blanks if they are of different kinds; otherwise without, and
- * about half of them lose their primary stress.
+ * Joins the parts of a word. Parts of different kinds are joined with blanks. Parts of one kind are
+ * joined without blanks, and about half of them lose their primary stress.
  */
 const joinSpans = (spans: readonly Span[], text: string): string => {
   const kinds = new Set(Array.from(text.replace(/[',\-._‘’/]/g, ""), kindOf));

@@ -9,7 +9,8 @@ import { isRecording, markFailed, startSpan, traceparentOf } from "../spans.ts";
  * Counts requests over the quota and open streams, and adds the trace context to recorded servings.
  */
 export const instrumentLedger = (instruments: Pick<Instruments, "observe">, refusals: Counter) => {
-  // A stream is open while its caller has a receipt for it: others are voided without an end.
+  // A stream is open from its receipt to its recorded end. One without a receipt has no end: it is
+  // voided.
   let openStreams = 0;
   instruments.observe("streamsOpen", (observeValue) => observeValue(openStreams));
 

@@ -3,7 +3,8 @@ import { later, type QuotaThresholdCrossed, type UsageAccountEvent } from "../ac
 import { thresholdId } from "../accounts/usage-event-ids.ts";
 
 /**
- * Percent of a monthly quota. Each is reported once per key and month, also if the quota changes.
+ * The thresholds in percent of a monthly quota. Each is reported once per key and month, also if
+ * the quota changes.
  */
 export const quotaThresholds = [50, 80, 95, 100] as const;
 

@@ -3,9 +3,10 @@ import { segmentsOf } from "../pieces.ts";
 import type { Reader } from "./reader.ts";
 
 /**
- * espeak-ng 1.51 crashes or skips the rest where a word exceeds its buffers: 160 bytes
- * (N_WORD_BYTES) or 200 phonemes (N_WORD_PHONEMES). So blanks divide longer runs. Ordinary text has
- * such runs only in scripts without blanks, where they fall between words.
+ * Inserts blanks into runs that are too long for espeak-ng 1.51, which crashes or skips the rest of
+ * the text if a word exceeds its buffers: 160 bytes (N_WORD_BYTES) or 200 phonemes
+ * (N_WORD_PHONEMES). Ordinary text has such runs only in scripts without blanks. There, the
+ * inserted blanks fall between words.
  */
 export const breakLongRuns = (text: MappedText, { lang, tool }: Reader): MappedText => {
   if (tool !== "espeak") return text;
@@ -29,8 +30,8 @@ export const breakLongRuns = (text: MappedText, { lang, tool }: Reader): MappedT
 const manyMarks = /(\p{M}{8})\p{M}+/gu;
 
 /**
- * espeak-ng reads these as one abbreviation. In some languages it repeats the letters after each
- * letter.
+ * Letters with full stops, which espeak-ng reads as one abbreviation. In some languages it says all
+ * of the letters again after each letter.
  */
 const dottedLetters = /(?:\p{L}\p{M}*\.){9,}/gu;
 const innerDots = /\.(?=.)/g;
@@ -56,7 +57,8 @@ const codePoints = (part: string): number => Array.from(part).length;
 
 const runs: readonly Runs[] = [
   { pattern: /[\p{L}\p{M}\p{Cf}'’]{14,}/gu, unit: "word", largest: 126, measure: bytes },
-  // Words without vowels and repeated letters are spelled, with up to ten phonemes for each letter.
+  // Words that have no vowels are spelled, and so are repeated letters. A letter has up to ten
+  // phonemes.
   {
     pattern: /[b-df-hj-np-tv-xzßбвгджзклмнпрстфхцчшщъь]{20,}/giu,
     unit: /./gu,

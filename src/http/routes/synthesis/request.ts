@@ -172,7 +172,7 @@ const detailed = z.enum(["phoneme"]).optional().meta({
     "Answer the marks of the audio instead of the audio, with phonemes and visemes where the voice reports them. They are stored nowhere: the voice speaks again.",
 });
 
-/** The body and the query may have it. */
+/** The setting `marks`, which the body or the query may have. */
 export const marked = z.object({ marks: detailed });
 
 /**
