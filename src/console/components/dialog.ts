@@ -34,10 +34,7 @@ interface ConfirmProps extends DialogProps {
   readonly isDangerous?: boolean;
   /** Receives the form's fields by name. The dialog shows the errors that it throws. */
   readonly onConfirm: (fields: FormData) => Promise<unknown>;
-  /**
-   * The dialog stays open after the action, for instance because it then shows a result. Default
-   * false.
-   */
+  /** The dialog stays open after the action, for instance to show a result. Default: false. */
   readonly staysOpen?: boolean;
 }
 

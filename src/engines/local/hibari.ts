@@ -59,8 +59,9 @@ const voices: Readonly<Record<string, { readonly file: string; readonly isBritis
 const memoryBytes = 512 * 1024 * 1024;
 
 /**
- * After this time without a text, a process that has ended is replaced. A text that is repeated
- * starts the process itself, and must not wait for it.
+ * If a use of a voice fails or is aborted, and no other use follows within this time, a new process
+ * is started for the voice. A text that is repeated within it starts the process itself, so that it
+ * need not wait for another start.
  */
 const reloadMs = 2_000;
 

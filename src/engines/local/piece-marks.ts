@@ -64,7 +64,7 @@ interface PlacedPiece {
   readonly part: SpokenText;
   /** The report of the piece's tool; undefined if the piece is not spoken. */
   readonly report: PieceReport | undefined;
-  /** The characters of the text, and the samples of the audio, before it. */
+  /** The number of the text's characters before the piece, and of the audio's samples before it. */
   readonly at: number;
   readonly sample: number;
 }

@@ -2,11 +2,12 @@ import type { EventEmitter } from "node:events";
 import { StreamsClient } from "@eventstore/db-client/generated/streams_grpc_pb.js";
 
 /**
- * Makes the client package ignore a response to an append that it no longer waits for. Its listener
- * throws on one (6.2.1, `batchAppend.js`), which would end the process. Such responses occur when a
- * broken stream of appends ends late: its end rejects the appends of the stream that has replaced
- * it, and then the server responds. For their callers the outcome is unknown: they repeat the
- * append with the same ids.
+ * Makes the client package ignore the responses to appends that it no longer waits for. The
+ * package's listener throws on such a response (6.2.1, `batchAppend.js`), which would end the
+ * process. Such responses occur when a broken stream of appends ends after another stream has
+ * replaced it: the package then rejects the appends of the new stream too, to which the server
+ * still responds. The callers of these appends do not know the outcome, and repeat the append with
+ * the same ids.
  */
 export const ignoreUnknownResponses = (): void => {
   const { prototype } = StreamsClient;
@@ -28,7 +29,8 @@ type Listener = (...values: unknown[]) => void;
 const patched = new WeakSet<object>();
 
 /**
- * The listener destructures the append that it looks up, which is a TypeError for an unknown one.
+ * The listener looks up the append of a response and destructures it. If the append is unknown,
+ * this is a TypeError.
  */
 const withoutTypeErrors =
   (listener: Listener): Listener =>

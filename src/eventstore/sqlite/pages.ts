@@ -26,9 +26,9 @@ const joinJson = (keyedEvents: string): string =>
   `SELECT count(*) AS count, group_concat(json) AS json FROM (${keyedEvents} ORDER BY key)`;
 
 /**
- * Another program may have written the row. Its columns decide the event's place, and what its body
- * holds cannot end the event or begin another: a body that is not the members of one JSON object
- * gives one event without data.
+ * Writes one row as the JSON of exactly one event, even if another program has written the row. The
+ * event's place is that of the row's columns. If the body is not the members of one JSON object,
+ * the event has no data.
  */
 const json = `CASE WHEN typeof(e.body) = 'text' AND typeof(e.id) = 'text' AND typeof(s.name) = 'text'
     AND typeof(e.revision) = 'integer' AND typeof(e.created) = 'integer'
@@ -107,7 +107,7 @@ export const eventAt = (db: DatabaseSync) => {
 /** Appends after a position. */
 export interface NewEvents {
   readonly streams: readonly string[];
-  /** The position of the last one; 0 without any. */
+  /** The position of the last new event; 0 if there is none. */
   readonly head: number;
 }
 

@@ -59,8 +59,8 @@ export const listen = async (options: ServerOptions & ListenAt) => {
     /**
      * Accepts no more connections, completes pending requests, and destroys the remaining
      * connections after the timeout, so that truncated responses never look complete. Waits for
-     * upgraded connections, which it does not own. Idle connections are closed from `idleMs` on:
-     * until then a response to one more request closes them.
+     * upgraded connections, which it does not own. For `idleMs`, an idle connection may send one
+     * more request, whose response closes it. After that, idle connections are closed.
      */
     drain: async (timeoutMs: number, idleMs = 0): Promise<void> => {
       const closed = new Promise<void>((resolve) => stopAccepting(server, resolve));

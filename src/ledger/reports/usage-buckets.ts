@@ -244,5 +244,5 @@ const decodePage = (page: string): z.output<typeof pageToken> => {
   throw new Invalid([{ path: ["page"], message: "page is not the next_page of an earlier response." }]);
 };
 
-/** 2100-01-01. Later times would only make months that are read in vain. */
+/** This is 2100-01-01. It bounds the number of months that a report reads. */
 export const maxTime = Date.UTC(2100) / 1_000;

@@ -3,7 +3,7 @@ import { anyOf, pattern, type Rule } from "./rule.ts";
 
 const values: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100 };
 
-/** Returns undefined if it is not written as such numerals are. */
+/** Returns undefined if the letters are not a well-formed numeral. */
 const romanValue = (numeral: string): number | undefined => {
   if (!/^C{0,3}(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})$/.test(numeral)) return undefined;
   return Array.from(numeral).reduce((sum, letter, index, all) => {
