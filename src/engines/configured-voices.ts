@@ -20,8 +20,8 @@ export interface ConfiguredVoice {
 
 /**
  * Lists the voices under their own names, with fallbacks from the shared catalog; undefined without
- * voices. If two engines have a name, both speak it, in order. After them, the engine's own voice
- * of that language and gender does.
+ * voices. A name that several entries have is one voice: the entries speak for it in their order,
+ * and the fallbacks of each follow.
  */
 export const configuredVoices = (all: readonly ConfiguredVoice[]) => {
   const revision = createHash("sha256").update(JSON.stringify(all)).digest("hex").slice(0, 16);

@@ -81,8 +81,8 @@ export const createAccessTokens = ({
     /** A new token, bound to the principal's proof and session. */
     issue,
     /**
-     * A new token if the principal's token is past half its lifetime, unless it would not be valid
-     * longer.
+     * A new token if half of the lifetime of the principal's token is over. Undefined if the
+     * session ends with the token, because a new one would not be valid for longer.
      */
     renew: (principal: Principal): AccessToken | undefined => {
       const { token } = principal;

@@ -108,9 +108,7 @@ const explain = (error: unknown): never => {
   throw error instanceof NotGenuine ? new Error(`not genuine: ${error.message}`, { cause: error }) : error;
 };
 
-/**
- * The first line is the same for exports and the log. The log also has events that no seal covers.
- */
+/** Summarizes an export or the log. Only the log has events that no seal covers. */
 const summaryText = ({
   events,
   seals,

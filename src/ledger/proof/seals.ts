@@ -75,8 +75,8 @@ interface SealsOptions {
 }
 
 /**
- * The clocks of instances are off by less. A seal that is later than this was made with a wrong
- * clock.
+ * The clocks of instances differ by less than this. A seal that is further in the future was made
+ * with a wrong clock.
  */
 const wrongMs = 2 * 60_000;
 /** Other processes may seal at the same time. */

@@ -33,9 +33,9 @@ export interface SpeechJob {
   /** True if a client reads the audio while it is spoken. */
   readonly progressive: boolean;
   /**
-   * The parts of a piece at which its tool crashed, which are spoken instead. Their numbers follow
-   * that of the last piece, or part, in the order of the calls. If there are none, the piece is
-   * silent.
+   * Divides a piece at which its tool crashed into parts, which are spoken instead of it. The parts
+   * are numbered on from the last piece or from the last part of an earlier call. If there are no
+   * parts, the piece is silent.
    * @throws the failure of the audio
    */
   readonly divide: (piece: number, crash: Error) => Promise<readonly SpeechPiece[]>;

@@ -25,8 +25,8 @@ interface SpeechOptions {
 }
 
 /**
- * `POST /admin/keys/{apiKey}/speech`: an operator listens to a voice at the expense of a key, which
- * no free request bypasses.
+ * `POST /admin/keys/{apiKey}/speech`: an operator listens to a voice at the expense of a key. The
+ * request is limited and charged like a request of the key.
  */
 export const keySpeechOperation = (options: SpeechOptions): Operation =>
   adminOperation({

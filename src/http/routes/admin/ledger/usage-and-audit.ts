@@ -125,9 +125,9 @@ const contentTypes: Readonly<Record<AuditFormat, string>> = {
  * The audit is complete if the response ends with the last chunk of its chunked encoding; an error
  * closes the connection instead, which every client detects (curl exits with 18). HTTP/1.0 has no
  * chunks: the connection is closed after a complete audit and reset after an error (curl exits with
- * 56). All complete lines received before are valid: a request with `after` continues after the
- * last one, and has no entries if none is missing. In an audit of the whole log, revisions without
- * gaps prove the same per stream.
+ * 56). Complete lines that were received before an error are valid. A request with `after`
+ * continues after the last of them; its response has no entries if the audit was complete. In an
+ * audit of the whole log, revisions without gaps also prove that a stream is complete.
  */
 export const auditOperation = ({ audit }: { audit: Audit }): Operation =>
   adminOperation({
