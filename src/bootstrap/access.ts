@@ -37,7 +37,8 @@ export const composeAccess = (
     onError,
   });
   resources.defer(limiter.close);
-  // The view grants no access. With the current one, a page could not read its own 503.
+  // Origins of a view that lags suffice, because this view grants no access. If a current view were
+  // required, a page could not read the 503 of an instance whose views lag.
   const origins = runner.lastKnownView(verifiedOrigins);
   return {
     authenticator: telemetry.authenticator(authenticator),

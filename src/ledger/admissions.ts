@@ -18,7 +18,7 @@ export interface AdmissionsOptions {
   /** Resolves when this instance's views show the position. */
   readonly untilVisible: (position: number) => Promise<void>;
   readonly clock: () => EpochMs;
-  /** @throws {Unavailable} if this machine's clock is wrong: the month of a serving would be */
+  /** @throws {Unavailable} if this machine's clock is wrong: a serving would be in a wrong month */
   readonly requireCorrectClock: () => void;
   /** Called when a request does not fit into the key's quota. */
   readonly onQuotaExceeded: (apiKey: string) => void;

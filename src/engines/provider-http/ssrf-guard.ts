@@ -78,8 +78,9 @@ export const createSsrfGuard = (trust: Trust, options: { readonly resolve?: type
 };
 
 /**
- * Returns what the operator would have to allow for a website's server, as networks of one address;
- * empty if it is allowed, or if no network allows it. `resolveName` is for tests.
+ * Returns what the operator would have to allow for a website's server, as networks of one address.
+ * Empty if the server is allowed already, or if no setting can allow it. `resolveName` is for
+ * tests.
  * @throws if its name does not resolve
  */
 export const missingNetworks = async (

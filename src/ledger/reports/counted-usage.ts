@@ -90,8 +90,8 @@ export const createCountedUsage = ({
 const maxKeysRead = 1_000;
 
 /**
- * Counts the usage of keys: of a page from their accounts, which reads the end of each, and of more
- * keys from the totals. Until these are complete, all are read from their accounts.
+ * Counts the usage of keys. For the keys of one page, reads the end of the account of each. For
+ * more keys, uses the totals or, until these are complete, the accounts too.
  */
 export const createCountUsage = ({
   readCountedUsage,

@@ -22,8 +22,8 @@ const shortDashes = /[\u2012\u2013]/gu;
 const ellipses = /(?:…|\.{2,})(?:\s?(?:…|\.{2,}))*/gu;
 
 /**
- * Pico reads more than six digits one by one, but not in groups; its English voices know only
- * commas.
+ * Pico reads more than six digits one by one, unless they are written in groups. Its English voices
+ * know only groups with commas.
  */
 const millions = /(?<![\p{L}\d.,+-])[1-9]\d{6,8}(?![\p{L}\d]|\.\d)/gu;
 const groupEnds = /\B(?=(?:\d{3})+$)/g;

@@ -75,8 +75,8 @@ const hyphenated = new RegExp(
 );
 
 /**
- * Writes minus signs for hyphens before numbers, while nothing is between them: units and
- * currencies may get words there.
+ * Writes minus signs for hyphens before numbers. Precedes the steps for units and currencies, which
+ * may write words between a hyphen and its number.
  */
 export const writeMinusSigns: Step = (text) => rewrite(text, hyphenated, () => "\u2212");
 
