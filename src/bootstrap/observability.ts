@@ -24,8 +24,8 @@ export const createLogger = (
   );
 
 /**
- * Writes nothing more once its terminal is gone: sonic-boom, which would repeat the write for ever
- * when the process exits, does so for a closed pipe only.
+ * Stops writing once its terminal is gone, as pino does once its pipe is closed. Otherwise, pino's
+ * sonic-boom would repeat the failed write for ever when the process exits.
  */
 const standardOutput = (): DestinationStream => {
   const output = pino.destination(1);

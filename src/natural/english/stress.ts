@@ -15,7 +15,7 @@ const isStressed = (phonemes: string): boolean => phonemes.includes(primary) || 
 
 export const withoutStress = (phonemes: string): string => phonemes.replace(marks, "");
 
-/** The primary stress, if there is one, becomes the only one, and secondary. */
+/** Replaces the primary stress, if there is one, by a secondary stress, and removes all others. */
 export const weakened = (phonemes: string): string =>
   phonemes.includes(primary) ? phonemes.replaceAll(secondary, "").replaceAll(primary, secondary) : phonemes;
 

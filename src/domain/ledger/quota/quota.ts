@@ -225,9 +225,9 @@ export const reduceReservation = (state: Quota, command: OwnShare): QuotaEvent[]
 };
 
 /**
- * Settles the reservations of closed journals by stating their final totals. Returns no event if
- * that changes nothing. A positive total without a share has none either: the key had no quota, and
- * `carryOverUsage` counts it.
+ * Settles the reservations of closed journals by stating their final totals. Returns no event for a
+ * total that changes nothing, nor for a positive total of a journal without a share: the key had no
+ * quota then, and `carryOverUsage` counts this total.
  */
 export const settleReservations = (state: Quota, totals: readonly SpentTotal[], at: string): QuotaEvent[] =>
   totals

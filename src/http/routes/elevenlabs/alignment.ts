@@ -137,8 +137,8 @@ const strengthSeconds: Readonly<Record<string, number>> = {
 };
 
 /**
- * The seconds of a `<break>` at its first character, and 0 at every other one. `length`: of the
- * text in code points.
+ * The seconds of a `<break>` at its first character, and 0 at every other character. `length`: the
+ * length of the text in code points.
  */
 const pausesOf = (text: string, length: number): readonly number[] => {
   const pauses = new Array<number>(length).fill(0);

@@ -117,7 +117,7 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
 };
 
 /**
- * Refuses a voice without marks, for which the caller would pay and get none.
+ * Refuses a voice without marks, because the caller would pay for marks and get none.
  * @throws {Invalid}
  */
 const requireMarks = ({ renditions: [first] }: SynthesisPlan): void => {
