@@ -17,8 +17,9 @@ export interface DeletedAudio {
 
 /**
  * Deletes audio and what belongs to it: from the store, then from the memory of all instances,
- * which follow the event that records the deletion, then from the CDN. In this order no copy
- * returns from a later place. The deletion can be repeated.
+ * which follow the event that records the deletion, then from the CDN. The CDN is filled from
+ * memory, and memory from the store, so in this order no deleted copy returns. The deletion can be
+ * repeated.
  * @throws {NotFound} if it is not a hash
  * @throws {Unavailable} if a step failed: repeat it
  */

@@ -259,7 +259,7 @@ const partWriter = (source: string) => {
   };
 };
 
-/** A stronger one replaces a weaker one. */
+/** Separators, the weakest first. A stronger separator replaces a weaker one. */
 const separators = ["", " ", "\n", ", ", "\n\n"];
 
 const isBlank = (character: string | undefined): boolean => character === " " || character === "\t";

@@ -31,7 +31,8 @@ export interface AuditEntry {
 }
 
 /**
- * The event's entries, in order. `apiKey`: of the events of journals, only the entries of this key.
+ * Lists the event's entries, in order. If `apiKey` is given, an event of a journal has only the
+ * entries of this key.
  */
 export const auditEntries = (event: RecordedEvent, apiKey?: string): AuditEntry[] => {
   const { position, stream, revision, id } = event;

@@ -9,7 +9,8 @@ export interface EventCursor {
 }
 
 /**
- * Calls `readRest` only when the first event is consumed: of many cursors, few hold a page at once.
+ * Opens a cursor. It calls `readRest` only when the first event is consumed, so that few of many
+ * cursors hold a page at the same time.
  */
 export const cursorOf = (
   first: RecordedEvent | undefined,

@@ -75,7 +75,8 @@ export class QuotaThresholds {
   #unpostedUpTo: number | undefined = Number.POSITIVE_INFINITY;
   #hasFailed = false;
   /**
-   * The duration of the last check; 0 if it failed, which may have taken long because it waited.
+   * The duration of the last check. It is 0 for a check that failed, because such a check may have
+   * taken long only by waiting.
    */
   #checkMs = 0;
   #running: Promise<void> = Promise.resolve();

@@ -83,8 +83,8 @@ export class RecentCharges {
   }
 
   /**
-   * Call it once for each paid part of private audio that this process sends. The returned function
-   * takes it back.
+   * Counts a paid part of private audio. Call it once for each such part that this process sends.
+   * The returned function undoes the count.
    */
   send({ apiKey, hash, part }: Pick<Serving, "apiKey" | "hash" | "part">): () => void {
     const keyNumber = findKeyNumber(apiKey);
