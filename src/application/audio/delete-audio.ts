@@ -17,9 +17,9 @@ export interface DeletedAudio {
 
 /**
  * Deletes audio and what belongs to it: from the store, then from the memory of all instances,
- * which follow the event that records the deletion, then from the CDN. The CDN is filled from
- * memory, and memory from the store, so in this order no deleted copy returns. The deletion can be
- * repeated.
+ * which follow the event that records the deletion, then from the CDN. Memory is filled from the
+ * store, and the CDN from instances, so that in this order no deleted copy returns. The deletion
+ * can be repeated.
  * @throws {NotFound} if it is not a hash
  * @throws {Unavailable} if a step failed: repeat it
  */

@@ -31,7 +31,7 @@ const idlePollMs = 250;
 
 /**
  * Speaks the samples that the store lacks, one at a time. Each one begins while no request needs an
- * engine. A voice that was checked is checked again when the gallery lists its voices again.
+ * engine. A voice is checked once for each new list of the gallery.
  */
 export const createSpeakSamples = ({
   gallery,

@@ -65,7 +65,7 @@ const footnotesAndPauses: MarkdownConfig = {
 const footnoteAt = ({ text, pos }: { readonly text: string; readonly pos: number }): string =>
   footnoteLabel.exec(text.slice(pos, pos + longest.footnote))?.[0] ?? "";
 
-/** Texts that are indented, or between tags, are read. */
+/** Indented texts are not code, and texts between HTML tags are not skipped: both are read. */
 export const markdown = parser.configure([
   ...[Table, TaskList, Strikethrough, footnotesAndPauses],
   { remove: ["IndentedCode", "HTMLBlock"] },

@@ -6,8 +6,8 @@ const maxDelayMs = 5;
 
 /**
  * From this many servings in progress on, a flush takes half of them: the store writes one half
- * while this process completes the other; otherwise it would often wait for a flush of nearly all.
- * Fewer servings are not divided, because each append has a cost.
+ * while this process completes the other. If a flush took nearly all of them, this process would
+ * often wait for it. Fewer servings are not divided, because each append has a cost.
  */
 const minDivided = { afterShortAppend: 32, afterLongAppend: 256 };
 

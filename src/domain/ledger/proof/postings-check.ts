@@ -210,7 +210,10 @@ const addToTotals = (totals: AccountTotals, event: ProvenEvent & { readonly data
   totals.digest.update(canonicalEvent(event));
 };
 
-/** Voids may have lowered the characters after they were read: they were charged at least once. */
+/**
+ * The event states the characters that were read when the threshold was crossed. Servings may have
+ * been voided since, so `charged` includes voided characters.
+ */
 const checkThreshold = (
   event: ProvenEvent & { readonly data: QuotaThresholdCrossed },
   { crossed, digest }: AccountTotals,
