@@ -29,14 +29,17 @@ export const withDeadline = async <T>(
   { time = systemTime, ms, onTimeout, signal }: DeadlineOptions,
   task: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
+  signal?.throwIfAborted();
   const controller = new AbortController();
-  const either = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
-  either.throwIfAborted();
+  // `AbortSignal.any` would take five times as much CPU time.
+  const onAbort = (): void => controller.abort(signal?.reason);
+  signal?.addEventListener("abort", onAbort, { once: true });
   const cancel = time.after(ms, () => controller.abort(onTimeout()));
   try {
-    return await untilAborted(task(either), either);
+    return await untilAborted(task(controller.signal), controller.signal);
   } finally {
     cancel();
+    signal?.removeEventListener("abort", onAbort);
     controller.abort(settled);
   }
 };
