@@ -79,6 +79,11 @@ export interface SubscribeOptions {
   readonly prefixes?: readonly string[];
   /** Leaves out this stream: its writer need not parse its own events. */
   readonly except?: string | undefined;
+  /**
+   * Events of other processes may be delivered this much later, so that batches are larger. A read
+   * of a stream ends the wait. Default 0.
+   */
+  readonly maxLagMs?: number;
   /** Ends the subscription without an error. */
   readonly signal?: AbortSignal;
 }

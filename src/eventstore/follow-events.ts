@@ -41,6 +41,8 @@ interface FollowOptions {
   readonly except?: string | undefined;
   /** Selects only events at later positions. Default: from the beginning. */
   readonly fromExclusive?: number;
+  /** As in `SubscribeOptions`. */
+  readonly maxLagMs?: number;
   /** If it throws, the batch is delivered again. */
   readonly onBatch: (batch: EventBatch) => void | Promise<void>;
   /** Called when a subscription has failed. It is repeated. */
@@ -69,6 +71,7 @@ export const follow = ({
   prefixes,
   except,
   fromExclusive,
+  maxLagMs = 0,
   onBatch,
   onError = () => {},
   onInterrupted = () => {},
@@ -82,7 +85,7 @@ export const follow = ({
 
   const deliver = async (): Promise<void> => {
     const continued = position === undefined ? {} : { fromExclusive: position };
-    for await (const batch of store.subscribe({ prefixes, except, signal, ...continued })) {
+    for await (const batch of store.subscribe({ prefixes, except, maxLagMs, signal, ...continued })) {
       if (signal.aborted) return;
       await onBatch(batch);
       position = batch.position;

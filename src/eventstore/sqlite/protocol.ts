@@ -70,6 +70,8 @@ export interface LogRequest extends Selection {
    * If true, it waits for an event, or until events of other streams have been skipped for a while.
    */
   readonly wait: boolean;
+  /** Other processes' events may wait for this long, for a larger page. */
+  readonly maxLagMs: number;
   /** The strategy of the previous page; absent for the first. */
   readonly strategy?: ScanStrategy;
 }

@@ -23,12 +23,17 @@ const pollMs = 20;
  */
 const maxSkipMs = 500;
 
+/** No version of the data. */
+const unseen = -1;
+
 interface WaitingRequest {
   readonly id: number;
   readonly request: LogRequest;
   /** The log is scanned up to here, and has no event for the request. */
   readonly scanned: number;
   readonly since: number;
+  /** The version of the data before the scan. */
+  readonly version: number;
 }
 
 class Reader implements Service<ReaderProtocol> {
@@ -42,7 +47,8 @@ class Reader implements Service<ReaderProtocol> {
   readonly #dataVersion = prepareGet<{ data_version: number }>(this.#database.db, "PRAGMA data_version");
   /** Requests that wait for events, by subscription. */
   readonly #waiting = new Map<number, WaitingRequest>();
-  #seenVersion = 0;
+  /** True if a stream was read since the last poll: its reader may wait for the latest events. */
+  #isHurried = false;
   #polling: NodeJS.Timeout | undefined;
 
   constructor(respond: Respond) {
@@ -61,6 +67,7 @@ class Reader implements Service<ReaderProtocol> {
   #execute(call: ReaderCall): WorkerResponse[] {
     switch (call.kind) {
       case "stream":
+        this.#isHurried = true;
         return [{ id: call.id, response: this.#readStreamPage(call.request) }];
       case "log":
         return this.#readLog(call.id, call.request);
@@ -69,7 +76,7 @@ class Reader implements Service<ReaderProtocol> {
       case "forget":
         return this.#forget(call.request);
       case "wake":
-        return this.#repeatWaiting();
+        return this.#repeatWaiting([...this.#waiting.values()]);
       case "probe":
         return [{ id: call.id, response: undefined }];
       case "check":
@@ -78,7 +85,10 @@ class Reader implements Service<ReaderProtocol> {
   }
 
   #readLog(id: number, request: LogRequest): WorkerResponse[] {
-    return this.#scan({ id, request, scanned: request.fromExclusive, since: performance.now() });
+    const waiting = { id, request, scanned: request.fromExclusive, since: performance.now() };
+    // On a busy log there is mostly an event already: a scan now would give a page of that one.
+    if (request.wait && request.maxLagMs > 0) return this.#wait({ ...waiting, version: unseen });
+    return this.#scan({ ...waiting, version: this.#dataVersion().data_version });
   }
 
   /**
@@ -90,7 +100,11 @@ class Reader implements Service<ReaderProtocol> {
     const page = this.#readLogPage({ ...request, fromExclusive: scanned });
     const isAtEnd = page.position >= page.head;
     if (!request.wait || page.count > 0 || !isAtEnd) return [{ id, response: page }];
-    this.#waiting.set(request.subscriptionId, { ...waiting, scanned: page.position });
+    return this.#wait({ ...waiting, scanned: page.position });
+  }
+
+  #wait(waiting: WaitingRequest): WorkerResponse[] {
+    this.#waiting.set(waiting.request.subscriptionId, waiting);
     return [];
   }
 
@@ -104,26 +118,23 @@ class Reader implements Service<ReaderProtocol> {
    * First reads which streams have new events: to scan the log for each request would cost as much
    * each time.
    */
-  #repeatWaiting(): WorkerResponse[] {
-    this.#seenVersion = this.#dataVersion().data_version;
-    const requests = [...this.#waiting.values()];
+  #repeatWaiting(requests: readonly WaitingRequest[]): WorkerResponse[] {
     if (requests.length === 0) return [];
     try {
       this.#database.assertFileExists();
+      const { data_version: version } = this.#dataVersion();
       const added = this.#readStreamsAfter(Math.min(...requests.map(({ scanned }) => scanned)));
-      return requests.flatMap((waiting) => this.#repeat(waiting, added));
+      return requests.flatMap((waiting) => this.#repeat({ ...waiting, version }, added));
     } catch (error) {
-      this.#waiting.clear();
+      for (const { request } of requests) this.#waiting.delete(request.subscriptionId);
       return requests.map(({ id }) => ({ id, failure: toFailure(error) }));
     }
   }
 
   #repeat(waiting: WaitingRequest, added: NewEvents | undefined): WorkerResponse[] {
     const { id, request, scanned } = waiting;
-    if (added && !added.streams.some((name) => isSelected(name, request))) {
-      this.#waiting.set(request.subscriptionId, { ...waiting, scanned: Math.max(scanned, added.head) });
-      return [];
-    }
+    if (added && !added.streams.some((name) => isSelected(name, request)))
+      return this.#wait({ ...waiting, scanned: Math.max(scanned, added.head) });
     this.#waiting.delete(request.subscriptionId);
     return this.#orFailure(id, () => this.#scan(waiting));
   }
@@ -157,9 +168,18 @@ class Reader implements Service<ReaderProtocol> {
   }
 
   #poll(): void {
-    if (this.#isFileLost() || this.#dataVersion().data_version !== this.#seenVersion)
-      this.#send(this.#repeatWaiting());
+    const all = [...this.#waiting.values()];
+    this.#send(this.#repeatWaiting(this.#isFileLost() ? all : all.filter(this.#mayBeDue())));
+    this.#isHurried = false;
     this.#send(this.#reportSkipped());
+  }
+
+  /** Selects the requests that have not seen the latest commit, and may not wait any longer. */
+  #mayBeDue(): (waiting: WaitingRequest) => boolean {
+    const now = performance.now();
+    const { data_version: latest } = this.#dataVersion();
+    return ({ request, since, version }) =>
+      version !== latest && (this.#isHurried || now - since >= request.maxLagMs);
   }
 
   #isFileLost(): boolean {

@@ -22,6 +22,7 @@ export const openSubscriptions = (reader: WorkerClient<ReaderProtocol>) => {
     subscriptionId: number,
     fromExclusive: number,
     selection: Selection,
+    maxLagMs: number,
     stopped: AbortSignal,
   ): AsyncGenerator<EventBatch, void, undefined> {
     stopped.addEventListener("abort", () => reader.post("forget", subscriptionId));
@@ -31,6 +32,7 @@ export const openSubscriptions = (reader: WorkerClient<ReaderProtocol>) => {
         fromExclusive: position,
         ...selection,
         wait,
+        maxLagMs,
         ...(strategy && { strategy }),
       };
       const page = reader.call("log", options);
@@ -58,14 +60,14 @@ export const openSubscriptions = (reader: WorkerClient<ReaderProtocol>) => {
   }
 
   const subscriptions = createSubscriptions(async function* follow(
-    { fromExclusive = 0, prefixes = [], except },
+    { fromExclusive = 0, prefixes = [], except, maxLagMs = 0 },
     stopped,
   ) {
     const id = ++lastId;
     const selection = { prefixes, except };
     selections.set(id, selection);
     try {
-      yield* readPages(id, fromExclusive, selection, stopped);
+      yield* readPages(id, fromExclusive, selection, maxLagMs, stopped);
     } finally {
       selections.delete(id);
     }

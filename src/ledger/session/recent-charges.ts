@@ -36,6 +36,8 @@ type OwnEvent = JournalEvent & Pick<FlushedEvent, "keyNumbers">;
 const freePartMs = 10 * 60_000;
 /** Usually the other journals' events are followed within milliseconds. */
 const maxCatchUpMs = 5_000;
+/** A busy process has many small events: each batch costs as much as some of them. */
+const maxBatchMs = 100;
 /** Callers that arrive during a read wait for the next one, which must also end in time. */
 const maxEndReadMs = 2_000;
 /** Bounds the start of a process after ten busy minutes. */
@@ -143,6 +145,7 @@ export class RecentCharges {
       prefixes: [journalPrefix, journalRegistryStream],
       except: ownStream,
       fromExclusive: this.#position,
+      maxLagMs: maxBatchMs,
       onBatch: this.#addBatch,
       onError: (error) => onError("the journals of other instances cannot be followed", error),
       time,

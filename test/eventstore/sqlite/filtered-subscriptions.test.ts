@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { expect } from "chai";
+import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { duringSuite } from "../../support/during.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 
@@ -61,5 +63,30 @@ describe("a subscription to a few streams of a long SQLite log", () => {
       delivered = value?.events.at(-1)?.position ?? -1;
     }
     await subscription.return?.();
+  });
+
+  it("may deliver later what another process has appended, until a stream is read", async () => {
+    const other = await openSqliteEventStore({ path: join(temporary.folder, "events.db") });
+    const started = (options: { maxLagMs?: number }) =>
+      temporary.store.subscribe({ prefixes: ["live-"], ...options })[Symbol.asyncIterator]();
+    const [prompt, late] = [started({}), started({ maxLagMs: 3_600_000 })];
+    for (const subscription of [prompt, late]) while (!(await subscription.next()).value?.caughtUp);
+    const append = async (stream: string): Promise<void> => {
+      const event = { id: randomUUID(), type: "Happened", data: {}, metadata: {} };
+      await other.append(stream, [event], "none");
+    };
+    const nextStreams = async (subscription: typeof prompt): Promise<string[]> => {
+      const { value } = await subscription.next();
+      const found = (value?.events ?? []).map(({ stream }: { stream: string }) => stream);
+      return found.length > 0 ? found : await nextStreams(subscription); // a new position only
+    };
+    const delivered = nextStreams(late);
+    for (const stream of ["live-1", "live-2"]) {
+      await append(stream);
+      expect(await nextStreams(prompt)).to.deep.equal([stream]);
+    }
+    for await (const _ of temporary.store.readStream("live-1"));
+    expect(await delivered).to.deep.equal(["live-1", "live-2"]);
+    await Promise.all([prompt.return?.(), late.return?.(), other.close()]);
   });
 });
