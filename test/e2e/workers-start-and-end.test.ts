@@ -1,0 +1,178 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "chai";
+import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { listOpenJournals } from "../../src/ledger/journal/journal-registry.ts";
+import { authorize, registerWebsite } from "../support/client.ts";
+import { freePort } from "../support/free-port.ts";
+import { adminToken, failToStart, testSettings } from "../support/instance.ts";
+import { commandLineOf, descendantsOf, gone, signal, until, workersOf } from "../support/processes.ts";
+import { query, serviceOfWorkers } from "../support/service-of-workers.ts";
+
+describe("the start and the end of several workers", () => {
+  const test = serviceOfWorkers();
+
+  it("completes the requests of all workers on SIGTERM, exits with 0, and leaves nothing running", async () => {
+    await test.start();
+    const responses = Array.from({ length: 12 }, test.ask);
+    await Promise.race(responses);
+    const all = descendantsOf(test.service.pid).map(({ pid }) => pid);
+    const [code] = await Promise.all([
+      test.service.stop(),
+      ...responses.map(async (one) => expect((await one).status).to.equal(200)),
+    ]);
+    expect(code).to.equal(0);
+    await gone(...all);
+    expect(test.logged('"ended"')).to.equal(1);
+    const store = await openSqliteEventStore({ path: join(test.folder, "data", "events.db") });
+    expect(await listOpenJournals(store)).to.deep.equal([]);
+    await store.close();
+  });
+
+  it("ends all workers on SIGTERM while they are being replaced, and exits with 0", async () => {
+    await test.start();
+    process.kill(test.service.pid, "SIGHUP");
+    await until("a further worker starts", () => workersOf(test.service.pid).length === 3);
+    const all = descendantsOf(test.service.pid).map(({ pid }) => pid);
+    expect(await test.service.stop()).to.equal(0);
+    await gone(...all);
+    expect(test.logged('"level":"error"')).to.equal(0);
+  });
+
+  it("completes requests on SIGTERM before all its workers have started, and exits with 0", async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const env = { ...testSettings, PORT: String(port), WORKERS: "2", ADMIN_TOKEN: adminToken };
+    const child = spawn("scripts/node", ["src/main.ts"], {
+      env: { PATH: process.env.PATH ?? "", DATA_DIR: join(test.folder, "data"), ...env },
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    const { pid = 0 } = child;
+    const ended = once(child, "exit");
+    await until("the first worker serves and the second one starts", () => workersOf(pid).length === 2);
+    const [, starting = 0] = workersOf(pid);
+    process.kill(starting, "SIGSTOP");
+    const all = descendantsOf(pid);
+    test.key = await registerWebsite(url);
+    const headers = { ...authorize(test.key), "Content-Type": "application/json", Expect: "100-continue" };
+    const asking = request(`${url}/v2/text/synthesize`, { method: "POST", headers, agent: false });
+    asking.flushHeaders();
+    await once(asking, "continue");
+    process.kill(pid, "SIGHUP");
+    process.kill(pid, "SIGTERM");
+    process.kill(starting, "SIGCONT");
+    const [[response]] = await Promise.all([once(asking, "response"), asking.end(JSON.stringify(query))]);
+    expect((response as IncomingMessage).statusCode).to.equal(200);
+    (response as IncomingMessage).resume();
+    expect(await ended).to.deep.equal([0, null]);
+    await gone(...all.map(({ pid: one }) => one));
+  });
+
+  it("accepts connections during DRAIN_DELAY_SECONDS", async () => {
+    await test.start({ DRAIN_DELAY_SECONDS: "600" });
+    process.kill(test.service.pid, "SIGTERM");
+    await until("it drains", () => test.logged('"draining"') > 0);
+    for (let times = 0; times < 4; times++) {
+      const { status } = await fetch(`${test.service.url}/health/ready`, {
+        headers: { Connection: "close" },
+      });
+      expect(status).to.be.oneOf([200, 503]);
+    }
+  });
+
+  it("refuses connections while it completes its last requests", async () => {
+    await test.start({ DRAIN_SECONDS: "600" });
+    const headers = { ...authorize(test.key), "Content-Type": "application/json", Expect: "100-continue" };
+    const asking = request(`${test.service.url}/v2/text/synthesize`, {
+      method: "POST",
+      headers,
+      agent: false,
+    });
+    asking.flushHeaders();
+    await once(asking, "continue");
+    const stopped = test.service.stop();
+    const { hostname, port } = new URL(test.service.url);
+    const isAccepted = async (): Promise<boolean> => {
+      const connection = connect(Number(port), hostname);
+      const opened = once(connection, "connect").then(
+        () => true,
+        () => false,
+      );
+      return await opened.finally(() => connection.destroy());
+    };
+    while (await isAccepted()) await delay(10);
+    const [[response]] = await Promise.all([once(asking, "response"), asking.end(JSON.stringify(query))]);
+    expect((response as IncomingMessage).statusCode).to.equal(200);
+    (response as IncomingMessage).resume();
+    expect(await stopped).to.equal(0);
+  });
+
+  it("leaves no process behind when its first process is killed", async () => {
+    await test.start();
+    const all = descendantsOf(test.service.pid).map(({ pid }) => pid);
+    await test.service.kill();
+    await gone(...all);
+  });
+
+  it("ends with the message of its first worker if that worker cannot start", async () => {
+    const { code, stderr } = await failToStart({
+      WORKERS: "2",
+      PORT: "0",
+      DATA_DIR: join(test.folder, "data"),
+      AUDIO_STORE: "file:/proc/none/audio",
+    });
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^voxledger: AUDIO_STORE: .*\n$/);
+  });
+
+  it("names the port if another server has it", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const env = { WORKERS: "2", PORT: String(port), DATA_DIR: join(test.folder, "data") };
+    const { code, stderr } = await failToStart(env);
+    server.close();
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^voxledger: PORT.*EADDRINUSE.*\n$/);
+  });
+
+  it("starts no worker of another version, so that an upgrade of its files changes no running service", async () => {
+    const argument = JSON.stringify({ version: "0.0.1", place: 1, count: 2, sockets: [] });
+    const child = spawn("scripts/node", ["src/worker.ts", argument], { stdio: ["ignore", "ignore", "pipe"] });
+    const [message, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+    expect(code).to.equal(1);
+    expect(message).to.match(/^voxledger: the service runs version 0\.0\.1, .*: restart the service\n$/);
+  });
+
+  it("ends on SIGHUP if it has a terminal", async () => {
+    const child = spawn("script", ["-qec", "scripts/node src/main.ts", "/dev/null"], {
+      env: {
+        PATH: process.env.PATH ?? "",
+        PORT: "0",
+        WORKERS: "2",
+        VOICES: "classic",
+        DATA_DIR: join(test.folder, "data"),
+      },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const ended = once(child, "close"); // all of its output has arrived
+    let output = "";
+    child.stdout.on("data", (chunk) => {
+      output += chunk;
+    });
+    await until("it listens", () => output.includes('"listening"'));
+    const primary = descendantsOf(child.pid ?? 0).find(({ pid }) =>
+      commandLineOf(pid).includes("src/main.ts"),
+    );
+    const all = descendantsOf(child.pid ?? 0).map(({ pid }) => pid);
+    signal(primary?.pid, "SIGHUP");
+    await ended;
+    await gone(...all);
+    expect(output).to.include('"draining"').and.not.include("restarting");
+  });
+});
