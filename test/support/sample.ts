@@ -1,12 +1,13 @@
 import { createHash, randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Suite } from "mocha";
 import { parse } from "yaml";
 
 /**
  * For `--require`. With TEST_SAMPLE, a seed or `random`, only a tenth of the tests of each file of
- * test/long.mocharc.yml runs, and at least one.
+ * test/long.mocharc.yml runs, and at least one. Of the longest files, each of whose tests takes
+ * long, only a third runs at all.
  */
 if (process.env.TEST_SAMPLE === "random") process.env.TEST_SAMPLE = String(randomInt(1_000_000));
 const seed = process.env.TEST_SAMPLE;
@@ -21,17 +22,28 @@ export const testSeed = Number(process.env.TEST_SEED ?? seed ?? randomInt(1_000_
 export const isSample = seed !== undefined;
 
 const root = join(import.meta.dirname, "../..");
-const { spec } = parse(readFileSync(join(root, "test/long.mocharc.yml"), "utf8"));
-export const longFiles: ReadonlySet<string> = new Set(spec.map((file: string) => join(root, file)));
+const { spec }: { readonly spec: readonly string[] } = parse(
+  readFileSync(join(root, "test/long.mocharc.yml"), "utf8"),
+);
+export const longFiles: ReadonlySet<string> = new Set(spec.map((file) => join(root, file)));
 
 const isLong = ({ file = "" }: Mocha.Test): boolean => longFiles.has(file);
 
-/** The tests of the sample: a tenth, at least one, chosen by the seed and their titles. */
-export const sampleOf = (titles: readonly string[], seedOfSample: string): string[] => {
-  const digestOf = (title: string) => createHash("sha256").update(`${seedOfSample} ${title}`).digest("hex");
-  const byDigest = titles.toSorted((a, b) => (digestOf(a) < digestOf(b) ? -1 : 1));
-  return byDigest.slice(0, Math.ceil(titles.length / 10));
+/** Chooses by the seed one of so many names, or at least one. */
+export const sampleOf = (names: readonly string[], seedOfSample: string, oneIn: number): string[] => {
+  const digestOf = (name: string) => createHash("sha256").update(`${seedOfSample} ${name}`).digest("hex");
+  const byDigest = names.toSorted((a, b) => (digestOf(a) < digestOf(b) ? -1 : 1));
+  return byDigest.slice(0, Math.ceil(names.length / oneIn));
 };
+
+/** The files each of whose tests takes long. */
+export const longestFiles = spec.slice(0, 12);
+
+/** The tests of a file, by their titles, that the sample contains. */
+export const sampleOfFile = (file: string, titles: readonly string[], seedOfSample: string): string[] =>
+  longestFiles.includes(file) && !sampleOf(longestFiles, seedOfSample, 3).includes(file)
+    ? []
+    : sampleOf(titles, seedOfSample, 10);
 
 const suitesIn = (suite: Suite): Suite[] => [suite, ...suite.suites.flatMap(suitesIn)];
 
@@ -44,10 +56,11 @@ export const mochaHooks = {
     if (seed === undefined || !this.test?.parent) return;
     const suites = suitesIn(this.test.parent);
     const long = suites.flatMap((suite) => suite.tests).filter(isLong);
-    const titles = [...Map.groupBy(long, ({ file }) => file).values()].map((tests) =>
-      tests.map((test) => test.fullTitle()),
-    );
-    const sample = new Set(titles.flatMap((ofFile) => sampleOf(ofFile, seed)));
+    const kept = [...Map.groupBy(long, ({ file = "" }) => file)].flatMap(([file, tests]) => {
+      const titles = tests.map((test) => test.fullTitle());
+      return sampleOfFile(relative(root, file), titles, seed);
+    });
+    const sample = new Set(kept);
     const isKept = (test: Mocha.Test) => !isLong(test) || sample.has(test.fullTitle());
     for (const suite of suites) suite.tests = suite.tests.filter(isKept);
   },
