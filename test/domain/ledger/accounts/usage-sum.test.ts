@@ -108,6 +108,16 @@ describe("the sum of journal entries", () => {
     expect(totalsBy("engine", sum)).to.deep.equal(first);
   });
 
+  it("gives its totals by one dimension in the order of names, without those that were all voided", () => {
+    const served = [..."cab"].map((voice) => ({ apiKey: "a", characters: 3, voice }));
+    const events = [
+      synthesesServed(at, served),
+      servingsVoided(at, [{ apiKey: "a", characters: 3, voice: "b", servedAt: at }]),
+    ];
+    const sum = sumsOf(events).get("a 2026-11") ?? new UsageSum();
+    expect(totalsBy("voice", sum).map(([voice]) => voice)).to.deep.equal(["a", "c"]);
+  });
+
   it("names revisions as ranges that include short gaps", () => {
     const ranges: number[] = [];
     for (const revision of [3, 3, 4, 12, 21, 30]) addRevision(ranges, revision);
