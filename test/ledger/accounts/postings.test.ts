@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { systemTime } from "../../../src/async/time.ts";
 import { keyNumberOf } from "../../../src/domain/accounts/key-numbers.ts";
@@ -110,6 +111,37 @@ describe("postings", () => {
     await advance(60_000);
     await advance(60_000);
     expect(await marks()).to.deep.equal([0, 2]);
+  });
+
+  it("of a new journal read an account back to the last posting before it, past a crossed threshold", async () => {
+    const earlier = await openPostedJournal(temporary.store, { maxServings: 1 });
+    for (let posting = 0; posting < 5; posting++) {
+      await earlier.record(synthesesServed(at, [{ apiKey: "a" }]));
+      await earlier.postings.post();
+    }
+    const stream = usageAccountStream("a", "2026-11");
+    const crossed = { threshold: 80, characters: 80, quota: 100, at };
+    await temporary.store.append(
+      stream,
+      [{ id: randomUUID(), type: "QuotaThresholdCrossed", data: crossed, metadata: { actor: "system" } }],
+      "any",
+    );
+    const read: string[] = [];
+    const store: EventStore = {
+      ...temporary.store,
+      readStream: async function* (name, options) {
+        for await (const event of temporary.store.readStream(name, options)) {
+          if (name === stream) read.push(event.type);
+          yield event;
+        }
+      },
+    };
+    const later = await openPostedJournal(store, { maxServings: 1 });
+    await later.record(synthesesServed(at, [{ apiKey: "a" }]));
+    await later.postings.post();
+    expect(read).to.deep.equal(["QuotaThresholdCrossed", "UsagePosted"]);
+    const last = (await account("a")).at(-1);
+    expect(last?.data).to.deep.include({ balance: { requests: 6, characters: 66 } });
   });
 
   it("keep an entry until the event store is available again, and post it once", async () => {
