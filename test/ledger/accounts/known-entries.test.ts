@@ -198,6 +198,20 @@ describe("a report of a process that records and follows servings", () => {
     expect((await readOf(known)).characters).to.equal(50);
   });
 
+  it("forgets what it has read of other journals if it is more than a process keeps in memory", async () => {
+    const { log, record: add } = await openPostedJournal(temporary.store);
+    const keys = Array.from({ length: 50 }, (_, n) => `k${n}`);
+    for (const apiKey of keys) await add(synthesesServed(new Date(now).toISOString(), [serving({ apiKey })]));
+    for (const [maxFollowed, isKept] of [
+      [49, false],
+      [50, true],
+    ] as const) {
+      const known = new KnownEntries({ maxFollowed });
+      await known.catchUp(temporary.store);
+      expect((await known.snapshot([])).postedUpTo.has(log.journal)).to.equal(isKept);
+    }
+  });
+
   describe("whose last posting cannot be read yet", () => {
     /** Hides the events after a position for a number of reads, as an index that lags does. */
     const laggingStore = (hiddenAfter: number, reads: number): EventStore => {
