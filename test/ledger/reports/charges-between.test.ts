@@ -90,6 +90,18 @@ describe("the reader of charges", () => {
     });
   });
 
+  it("finds the charges from the first millisecond of the range to the last one before its end", async () => {
+    ({ store, remove } = await openTemporaryStore());
+    const [fromInclusive, toExclusive] = [start, start + hour];
+    const { record } = await openPostedJournal(store);
+    for (const time of [fromInclusive - 1, fromInclusive, toExclusive - 1, toExclusive])
+      await record(synthesesServed(new Date(time).toISOString(), [{ apiKey: "k" }]));
+    const found: number[] = [];
+    const request = { apiKeys: ["k"], fromInclusive, toExclusive, asOf: start + day, byDay: false };
+    await createChargeReader({ store })(request, ({ servedAt }) => void found.push(Date.parse(servedAt)));
+    expect(found).to.deep.equal([fromInclusive, toExclusive - 1]);
+  });
+
   it("finds every charge on EventStoreDB with index lag too", async () => {
     const node = await startEventStoreDBProcess(undefined, 0, 7);
     store = await openEventStoreDB({ url: node.url });
