@@ -152,6 +152,13 @@ describe("reservations of a journal", () => {
     expect(events().slice(2)).to.deep.equal(["CharactersReserved a 175"]);
   });
 
+  it("are returned after a minute, too, if nothing of them was spent", async () => {
+    const { reservations } = open("a");
+    await inTime(reservations.reserve(apiKey, month, 10, quota));
+    await pass(350_000);
+    expect(events()).to.deep.equal(["CharactersReserved a 167", "ReservationReturned a 0"]);
+  });
+
   it("are returned on close, after the appends in flight", async () => {
     const appends = Promise.withResolvers<void>();
     const { reservations } = open("a", { waitForAppends: () => appends.promise });
