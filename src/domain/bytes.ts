@@ -6,7 +6,9 @@ export const toHex = (bytes: Uint8Array): string => {
   return text;
 };
 
-/** Ends at the first character that is not hexadecimal, as Node's does. */
+/**
+ * Reads up to the first pair of characters that is not hexadecimal, as Node's `Buffer.from` does.
+ */
 export const fromHex = (text: string): Uint8Array => {
   const digits = /^(?:[0-9a-f]{2})*/i.exec(text)?.[0] ?? "";
   return Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));

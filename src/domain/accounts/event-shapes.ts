@@ -43,7 +43,7 @@ const plan = object({
   monthlyCharacters: nullable(count),
 } satisfies MembersOf<Plan>);
 
-/** `quota` ends with a higher quota or by an operator, `operator` only by an operator. */
+/** A higher quota ends a suspension by `quota`. An operator can end both. */
 export type SuspensionCause = "quota" | "operator";
 
 export const keyShapes = {
@@ -63,7 +63,8 @@ export type Encrypted = DataOf<typeof encrypted>;
 export const masterKeyShapes = {
   MasterKeyRecorded: { keyId: text, at },
   /**
-   * Exports and seals hold the ciphertext unchanged, because earlier versions seal it unchanged.
+   * Exports and seals contain the ciphertext itself instead of its digest, because earlier versions
+   * seal it in this form.
    */
   NamingKeyCreated: { ...encrypted, at },
   /** The same key under another master key. */

@@ -1,8 +1,8 @@
 const numbers = new Map<string, number>();
 
 /**
- * The key's number in this process, from 0 on. It is kept as long as the process runs: ask only for
- * issued keys.
+ * Returns the key's number in this process; the first one is 0. A number is kept as long as the
+ * process runs, so call this only for issued keys.
  */
 export const keyNumberOf = (apiKey: string): number => {
   const known = numbers.get(apiKey);

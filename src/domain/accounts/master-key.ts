@@ -3,9 +3,10 @@ import type { EventOf } from "../shape.ts";
 import type { Encrypted, masterKeyShapes } from "./event-shapes.ts";
 
 /**
- * The id of the master key that the log's secrets are encrypted under, and the key under which
- * audio is named, encrypted under the master key. Stream `master-key`: every version seals it and
- * ignores types of events that it does not know.
+ * The keys of an installation: the id of the master key, under which the log's secrets are
+ * encrypted, and the naming key, by which audio is named. The naming key is encrypted under the
+ * master key. Stream `master-key`: every version seals it and ignores types of events that it does
+ * not know.
  */
 export type InstallationKeysEvent = EventOf<typeof masterKeyShapes>;
 
@@ -76,13 +77,15 @@ const recordedAs = (keyId: string, at: string): InstallationKeysEvent => ({
   data: { keyId, at },
 });
 
-/** All audio is named with the first key, also by instances that start at the same time. */
+/**
+ * Records the naming key, unless there is one: instances that start at the same time use the first.
+ */
 export const createNamingKey = (
   { namingKey }: InstallationKeys,
   created: Encrypted & { readonly at: string },
 ): InstallationKeysEvent[] => (namingKey ? [] : [{ type: "NamingKeyCreated", data: created }]);
 
-/** Returns no event if it was encrypted again after it was opened (`was`). */
+/** Returns no event if the key was reencrypted after it was opened (`was`). */
 export const reencryptNamingKey = (
   { namingKey }: InstallationKeys,
   { was, ...reencrypted }: Encrypted & { readonly was: string; readonly at: string },

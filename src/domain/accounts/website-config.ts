@@ -182,7 +182,7 @@ const voice = z
   .prefault({})
   .meta({ id: "WebsiteVoicePart", outputId: "WebsiteVoice" });
 
-/** Accepts any part and completes it. */
+/** Accepts any part of a configuration, and adds the defaults. */
 export const websiteConfig = z
   .strictObject({
     features,

@@ -20,13 +20,14 @@ export interface CatalogIndex {
   /** The engine's system voices: the preferred ones, then the others, by id. */
   spokenBy(engine: EngineCode): readonly SystemVoice[];
   /**
-   * The engines' system voices whose language matches best, or else those that speak any language,
-   * or else those behind the voices whose language matches best.
+   * The engines' system voices for a language: those whose language matches best. If none matches,
+   * those that speak any language. If there are none either, those that speak the friendly voices
+   * whose language matches best.
    */
   speakers(engines: readonly EngineCode[], lang: string): readonly SystemVoice[];
 }
 
-/** Matching a language takes microseconds, and requests repeat. */
+/** Results are cached, because matching takes microseconds and requests repeat languages. */
 const cacheLimits = { results: 1000, longestLang: 35 };
 
 /** Indexes a catalog. The later of two entries with the same name or id is used. */
@@ -74,8 +75,8 @@ const speakersOf = (all: readonly SystemVoice[], wanted: string): readonly Syste
 };
 
 /**
- * Finds the system voices behind the voices of a language for which no engine has a voice of its
- * own: for example, Indonesian voices speak Filipino.
+ * Finds the system voices that speak the friendly voices of a language for which no engine has a
+ * voice of its own: for example, Indonesian system voices speak Filipino.
  */
 const speakersOfVoices = (
   voices: readonly Voice[],

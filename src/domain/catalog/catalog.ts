@@ -155,7 +155,10 @@ export const chooseVoices = (
   return isSame ? [] : [{ type: "VoicesChosen", data: { choice, voices, at } }];
 };
 
-/** The choice with which a new installation begins. An installation with a catalog is not new. */
+/**
+ * Chooses the voices with which a new installation begins. Returns no event if the installation is
+ * not new: it has a choice, or system voices.
+ */
 export const beginWith = (
   catalog: Catalog,
   chosen: ChosenVoices & { readonly at: string },

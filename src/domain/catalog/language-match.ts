@@ -26,7 +26,7 @@ const isInSpokenRange = (lang: string, range: string): boolean => {
   );
 };
 
-/** Variants and private subtags have no other codes. */
+/** True if the tag has more than language, script and region. No other code matches such a tag. */
 const hasVariants = (tag: Intl.Locale): boolean => {
   const { language, script, region } = tag;
   return tag.toString() !== [language, script, region].filter((subtag) => subtag !== undefined).join("-");
@@ -78,7 +78,7 @@ const spokenLocale = (tag: string): Intl.Locale | undefined => {
 };
 
 const spokenLocales = new Map<string, Intl.Locale>();
-/** Tags come from requests, too. */
+/** The cache is bounded, because tags also come from requests. */
 const cachedTags = 1000;
 
 const spokenLanguage = ({ language, region }: Intl.Locale): string => {

@@ -57,8 +57,8 @@ const kokoroVoice = (name: string, index: number): NaturalVoice => {
 };
 
 /**
- * Languages that nothing here reads in the symbols of Kokoro's model: their voices are not
- * installed.
+ * Languages for which no program here writes the symbols that Kokoro's model reads. Their voices
+ * are not installed.
  */
 const unreadByKokoro: ReadonlySet<string> = new Set(["ja-JP", "zh-CN"]);
 
@@ -81,8 +81,8 @@ export const naturalVoices: readonly NaturalVoice[] = [
 ];
 
 /**
- * The voices that `scripts/natural-voices` always installs, except those to which another one of
- * them is preferred.
+ * The voices that `scripts/natural-voices` installs without options, except those to which another
+ * of these voices is preferred.
  */
 export const defaultNaturalVoices: readonly string[] = [
   "hibari:heart",
@@ -100,8 +100,8 @@ export const voicesToChoose = (isInstalled: (voiceName: string) => boolean): rea
     .filter((name) => defaultNaturalVoices.includes(name) || isInstalled(name));
 
 /**
- * The natural voices that can be installed, of which each is the best one of a language and gender
- * or speaks as its fallback.
+ * The natural voices that can be installed and would then speak: each is the best one of a language
+ * and gender, or a fallback of the best one.
  */
 export const installableVoices = (): readonly NaturalVoice[] =>
   speakingNaturalVoices(naturalVoices.filter((one) => !(isKokoro(one) && unreadByKokoro.has(one.lang))));

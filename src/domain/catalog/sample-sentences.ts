@@ -128,7 +128,7 @@ export const sampleSentence = (lang: string): string => {
   return `${ownName(language)}: 1, 2, 3, 4, 5.`;
 };
 
-/** The language's name in itself, if CLDR has it, else in English. */
+/** The name of a language in that language, if CLDR has it, else in English. */
 const ownName = (language: string): string => {
   try {
     return new Intl.DisplayNames([language, "en"], { type: "language" }).of(language) ?? language;

@@ -9,7 +9,10 @@ export interface VoiceLicence {
   readonly voices: readonly string[];
 }
 
-/** Under each prefix, the voices come first, then what else is needed to speak them. */
+/**
+ * For each prefix, the licence of the voices comes first. The others, of what else is needed to
+ * speak them, follow.
+ */
 export const voiceLicences: readonly VoiceLicence[] = [
   {
     name: "Kokoro-82M: weights and voices; its export",

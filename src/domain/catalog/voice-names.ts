@@ -5,7 +5,7 @@ export type NameMatch =
   | { readonly kind: "system"; readonly voices: readonly SystemVoice[] }
   | { readonly kind: "friendly"; readonly voices: readonly Voice[] };
 
-/** Looks a name up, best match first. Only iterated matches are computed. */
+/** Looks a name up, best match first. A match is computed only when the iteration reaches it. */
 export type VoiceNames = (name: string) => Iterable<NameMatch>;
 
 /** The voices of a catalog. */

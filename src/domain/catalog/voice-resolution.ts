@@ -93,7 +93,10 @@ const candidatesForVoice = (catalog: CatalogIndex, voice: Voice, request: VoiceR
     return systemVoice ? candidate(systemVoice, voice.name, voice.lang, request) : [];
   });
 
-/** The best match of the requested engine. It speaks its own language, even if `lang` differs. */
+/**
+ * The candidates of the best match that the requested engine speaks. They speak the voice's own
+ * language, even if `lang` differs.
+ */
 const candidatesByName = (
   catalog: CatalogIndex,
   name: string,

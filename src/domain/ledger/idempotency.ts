@@ -13,8 +13,8 @@ export const idempotencyShapes = {
    * or released, or when its journal is closed. The event is repeated while the request is in
    * progress.
    *
-   * Versions without claims fold every event but `IdempotencyKeyReleased` as a use: as a `repeat`
-   * without a `requestId` it has no effect there.
+   * Versions without claims fold every event but `IdempotencyKeyReleased` as a use. A claim has no
+   * effect there, because it is a `repeat` and has no `requestId`.
    */
   IdempotencyKeyClaimed: {
     /** The id of the request. */
@@ -110,7 +110,7 @@ export const idempotencyDecider = { initial, evolve };
 type Use = Idempotency & { readonly requestId: string; readonly at: string };
 
 /**
- * True if a request with the same Idempotency-Key is charged, and not longer than 24 hours ago.
+ * True if a request with the same Idempotency-Key was charged in the last 24 hours.
  * @throws {Invalid} when its parameters were different
  */
 export const isRepeat = (state: IdempotencyState, use: Use): boolean => {
@@ -146,8 +146,8 @@ export const claimKey = (
 };
 
 /**
- * Shows that the request is still in progress. No event if it is not, or another request has
- * overtaken it.
+ * Shows that the request is still in progress. Returns no event if it has ended, or if another
+ * request has claimed the key.
  */
 export const renewClaim = (state: IdempotencyState, use: Use, journal: string): IdempotencyEvent[] =>
   state.claim?.by === use.requestId ? [claimed(use, journal)] : [];

@@ -122,7 +122,7 @@ const pronunciationOf = (rules: readonly LexiconRule[], voice: VoiceTraits): Pro
 };
 
 const ofWord = /^[\p{L}\p{N}]$/u;
-/** Belongs to the character before it. */
+/** A character that belongs to the one before it. */
 const extender = /^[\p{M}\p{Emoji_Modifier}\u200d]$/u;
 /** Scripts that write words without blanks between them. */
 const unspaced =

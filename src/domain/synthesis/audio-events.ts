@@ -3,8 +3,8 @@ import type { AudioFormat } from "./formats.ts";
 import type { EngineCode } from "./speech.ts";
 
 /**
- * Changes of audio apart from requests. Stream `audio`. Audio that retention removes is not
- * recorded, because it may be made again.
+ * What happens to audio apart from requests for speech. Stream `audio`. Audio that retention
+ * removes is not recorded, because it may be made again.
  */
 export const audioShapes = {
   /** An operator deleted it. */

@@ -28,8 +28,8 @@ export interface FormatTraits {
    */
   readonly sampleRate?: number;
   /**
-   * The way in which ffmpeg encodes it. If absent, it consists of raw samples behind a header,
-   * which needs no encoder.
+   * The way in which ffmpeg encodes it. If absent, the audio consists of a header and raw samples,
+   * and needs no encoder.
    */
   readonly encoder?: {
     /** ffmpeg's names of codec and container. */
@@ -121,7 +121,8 @@ export type EncodedFormat = {
   [Format in AudioFormat]: (typeof formats)[Format] extends { encoder: object } ? Format : never;
 }[AudioFormat];
 /**
- * The containers that ffmpeg decodes, by the names of its demuxers: audio of self-hosted servers.
+ * The containers in which self-hosted servers send audio that ffmpeg decodes, by the names of its
+ * demuxers.
  */
 export type DecodedContainer = "mp3" | "ogg" | "flac" | "aac";
 export type MimeType = (typeof formats)[AudioFormat]["mimeType"];
@@ -142,7 +143,7 @@ export function isEncoded(format: AudioFormat): format is EncodedFormat {
 
 const containersWithLength: readonly Container[] = ["wav", "flac"];
 
-/** True if a header precedes the samples that says how many follow. */
+/** True if the samples follow a header that states their number. */
 export const hasLengthInHeader = (format: AudioFormat): boolean =>
   containersWithLength.includes(formats[format].container);
 

@@ -4,8 +4,9 @@ export interface Mark {
   readonly time: number;
   readonly type: "word" | "sentence" | "mark";
   /**
-   * Its place in the text of the recipe, markup included, in code points. `end` is the first one
-   * after it. The place of a `<mark>` is its tag, where the caller finds its name.
+   * The place of the word, sentence or `<mark>` in the text of the recipe, markup included, in code
+   * points. `end` is the first code point after it. A `<mark>` has the place of its tag, in which
+   * the caller finds its name.
    */
   readonly start: number;
   readonly end: number;

@@ -2,15 +2,15 @@ import { EngineFailed } from "../errors.ts";
 import type { Prosody } from "./speech.ts";
 
 /**
- * The most letters per second that any voice speaks at the normal rate. Ordinary speech has 12 to
- * 18 letters per second in alphabets, auctioneers have about 30.
+ * The most letters per second that any voice speaks at the normal rate. Ordinary speech in
+ * languages with alphabets has 12 to 18 letters per second, that of auctioneers about 30.
  */
 const maxLettersPerSecond = 35;
 
 /**
  * Shorter texts are not judged: abbreviations that are read as one sound, or a word that the voice
- * skips, weigh too much in them. These letters take about 7 seconds of ordinary speech, and 2.9 at
- * the bound.
+ * skips, weigh too much in them. 100 letters take about 7 seconds in ordinary speech, and 2.9 at
+ * the highest rate above.
  */
 const minLetters = 100;
 
@@ -37,11 +37,11 @@ interface Manner {
 }
 
 /**
- * The least seconds that any speech of the text takes; 0 if nothing can be said about it. Servers
- * of speech may respond with 200 although sentences are missing: Kokoro-FastAPI logs an error in
- * one of its parts and continues with the next (`_process_chunk` in
- * api/src/services/tts_service.py). Markup, code and URLs do not count, because a server may skip
- * them. SSML may change the rate or replace the text, and instructions may ask for anything.
+ * The least seconds that any speech of the text takes; 0 if no bound is known. Servers of speech
+ * may respond with 200 although sentences are missing: Kokoro-FastAPI logs an error in one of its
+ * parts and continues with the next (`_process_chunk` in api/src/services/tts_service.py). Markup,
+ * code and URLs do not count, because a server may skip them. SSML may change the rate or replace
+ * the text, and instructions may ask for anything.
  */
 export const minDuration = (text: string, { ssml, lang, prosody, instructions }: Manner): number => {
   if (ssml || instructions) return 0;

@@ -7,10 +7,10 @@ interface MpegFrame {
   readonly sampleRate: number;
 }
 
-/** kbit/s by index, Layer III of MPEG-1 and of MPEG-2 and 2.5. */
+/** Bit rates of Layer III in kbit/s, by index: those of MPEG-1, then those of MPEG-2 and 2.5. */
 const rates1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 const rates2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
-/** Hz by index for MPEG-1; halved for MPEG-2, again for 2.5. */
+/** Sample rates of MPEG-1 in Hz, by index. Those of MPEG-2 are half, those of 2.5 a quarter. */
 const samplings = [44_100, 48_000, 32_000];
 
 /** Returns undefined if the bytes are not a Layer III header with a length. */

@@ -8,7 +8,10 @@ import {
 
 const max: Prosody = { pitch: 2, rate: 2, volume: 1 };
 
-/** The steps are finer than audible differences, and remove floating-point noise from recipes. */
+/**
+ * Factors are rounded to this many steps per unit. The steps are finer than audible differences,
+ * and remove floating-point noise from recipes.
+ */
 const steps = 10_000;
 
 /**

@@ -18,5 +18,7 @@ export const firstVoiceIds = {
   natural: 6_000_000,
 } as const;
 
-/** The most voices of one BYOK provider or of all self-hosted servers, or of all models. */
+/**
+ * The size of these ranges: of each BYOK provider, of all self-hosted servers, and of all models.
+ */
 export const idsOfProvider = 1_000_000;

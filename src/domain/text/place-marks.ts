@@ -63,7 +63,7 @@ const wordsOf = (text: SpokenText, lang: string): Word[] => {
   return text.replaced ? words.reduce(joinReplaced(text.replaced), []) : words;
 };
 
-/** Words that are spoken for the same written characters are one. */
+/** Joins words that are spoken for the same written characters. */
 const joinReplaced =
   ({ from, to }: NonNullable<SpokenText["replaced"]>) =>
   (words: Word[], word: Word): Word[] => {
@@ -89,7 +89,7 @@ const spokenWordsOf = ({ characters, breaks }: SpokenText, lang: string): Word[]
   return words;
 };
 
-/** The words of characters without blanks: usually one, without its punctuation. */
+/** The words of a run of characters without blanks: usually one, without its punctuation. */
 const wordsOfRun = (characters: readonly string[], run: Range, lang: string): Word[] => {
   const own = characters.slice(run.from, run.to);
   if (unspaced.test(own.join(""))) return segmentsOf(own, run.from, lang);
@@ -228,7 +228,7 @@ const sentenceMarks = (text: SpokenText, events: readonly SpokenEvent[], words: 
   });
 };
 
-/** The range without such characters at its ends. */
+/** The range without the characters at its ends that match the pattern. */
 const without = (pattern: RegExp, characters: readonly string[], range: Range): Range => {
   let { from, to } = range;
   while (from < to && pattern.test(characters[from] ?? "")) from++;

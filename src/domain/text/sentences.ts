@@ -147,8 +147,8 @@ const endsSentence = (before: string, after: string, rules: SentenceRules): bool
   // Line breaks belong to the sentence before them, those at the beginning of the text to the first
   // sentence.
   if (next === "" || anyLineBreak.test(blanks)) return false;
-  // The text is trimmed only here: at each of many line breaks it would take as long as there are
-  // blanks.
+  // The text is trimmed only here: if it were trimmed at each line break, all blanks before it
+  // would be read each time.
   const said = before.trimEnd();
   if (said === "") return false;
   const between = before.slice(said.length) + blanks;

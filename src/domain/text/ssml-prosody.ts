@@ -15,7 +15,7 @@ const words: Readonly<Record<ProsodyParameter, Readonly<Record<string, number>>>
   volume: { silent: 0, "x-soft": 0.25, soft: 0.5, loud: 1.4, "x-loud": 2 },
 };
 
-/** Within these a voice is still understood. */
+/** The factors within which a voice is still understood. */
 const limits: Readonly<Record<ProsodyParameter, readonly [least: number, most: number]>> = {
   rate: [0.2, 3],
   pitch: [0.5, 2],

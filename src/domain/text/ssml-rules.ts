@@ -30,7 +30,7 @@ const matching =
   (value) =>
     pattern.test(value);
 
-/** A number of that form (its first group) from `min` to `max`. */
+/** Matches this form if the number that is its first group is from `min` to `max`. */
 const within =
   (form: RegExp, min: number, max: number): Shape =>
   (value) => {
@@ -72,7 +72,7 @@ const volume = either(
 const timeForm = /^\+?(?:\d{1,6}(?:\.\d{1,9})?|\.\d{1,9})m?s$/;
 const time = matching(timeForm);
 
-/** A time of at most that many seconds. */
+/** Matches a time of at most this many seconds. */
 const timeTo =
   (most: number): Shape =>
   (value) =>
@@ -135,7 +135,7 @@ export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, El
       dropped: ["name", "gender", "age", "variant", "languages", "required", "effect"],
     },
   ],
-  // Their places are those in the text as sent (spoken-text.ts).
+  // The places of marks are those in the text as sent (spoken-text.ts).
   ["mark", { as: "unwrap", attributes: {}, dropped: ["name"] }],
   ["bookmark", { as: "unwrap", attributes: {}, dropped: ["mark"] }],
   // `mstts:backgroundaudio` and `mstts:voiceconversion` are not allowed, because they name

@@ -57,7 +57,7 @@ interface Leaf {
   readonly prosody: Prosody;
 }
 
-/** Lists what each voice of a document says, as the content of an element; `<lang>` remains. */
+/** Lists what each voice of a document says, as the content of an element. `<lang>` stays in it. */
 export const voicesOf = (
   document: string,
 ): { readonly voice: string | undefined; readonly content: string }[] =>

@@ -21,7 +21,7 @@ const message = object({
 
 /**
  * The delivery of one message to one webhook. Stream `delivery-{webhookId}-{messageId}`. Each
- * attempt is recorded before it is sent, so that one instance sends it.
+ * attempt is recorded before it is sent, so that only one instance sends it.
  */
 export const deliveryShapes = {
   DeliveryQueued: { message, at: utcTime },
@@ -114,7 +114,7 @@ export const evolveDelivery = (delivery: Delivery, event: DeliveryEvent): Delive
 export const deliveryDecider = { initial: initialDelivery, evolve: evolveDelivery };
 
 /**
- * An attempt without an outcome for this long is repeated. No request takes as long, and clocks
+ * An attempt without an outcome for this long is repeated. No request takes this long, and clocks
  * differ by less.
  */
 export const attemptTimeoutMs = 2 * 60_000;

@@ -39,9 +39,8 @@ const places: readonly Place[] = [
 ];
 
 /**
- * Only g5 speaks the specialty languages. A voice on the free chain would be selected before g5.
- * Also, g5 outputs only ogg, so a request for mp3 has to be refused instead of being served by
- * another engine.
+ * Only g5 speaks the specialty languages. It offers only ogg: with a voice of another engine, a
+ * request for mp3 would be served instead of being refused.
  */
 const specialtyPlaces: readonly Place[] = [
   { place: 5, service: "g5", gender: "f", variant: "+f3" },

@@ -25,17 +25,15 @@ export const uniteRanges = (ranges: readonly Range[]): Range[] => {
   return united;
 };
 
-/** Gaps of up to this many revisions are read along: a further read would cost more. */
+/** Gaps of up to this many revisions are read too, because a further read would cost more. */
 const maxGap = 8;
 
-/**
- * True if a range that ends with `toInclusive` is continued by this revision, at least as great.
- */
+/** True if this revision continues a range that ends with `toInclusive`, a revision before it. */
 export const isInRange = (revision: number, toInclusive: number): boolean => revision - toInclusive <= maxGap;
 
 /**
- * Adds a revision, at least as great as those before, to ranges in the form of
- * `UsagePosted.ranges`.
+ * Adds a revision to ranges in the form of `UsagePosted.ranges`. It must not be less than those in
+ * them.
  */
 export const addRevision = (ranges: number[], revision: number): void => {
   const last = ranges.at(-1);

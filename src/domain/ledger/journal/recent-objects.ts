@@ -17,7 +17,7 @@ export class RecentObjects {
   readonly #windowMs: number;
   #newer = new Generation(0);
   #older = new Generation(0);
-  /** Keys are numbers of keys. The generation that was added first is dropped first. */
+  /** By the number of the API key. The generation that was added first is dropped first. */
   readonly #heavy = new Map<number, Generation>();
 
   constructor(windowMs: number) {
@@ -29,7 +29,7 @@ export class RecentObjects {
    * charge pays for, and that were not sent with it.
    */
   add(keyNumber: number, hash: string, at: number, unsent = 0): void {
-    // The time is earlier than the generation's start after a wrong clock was corrected.
+    // After a wrong clock was corrected, the time may be earlier than the generation's start.
     if (this.#newer.size >= maxPerGeneration || Math.abs(at - this.#newer.startedAt) > this.#windowMs) {
       this.#older = this.#newer;
       this.#newer = new Generation(at);
@@ -65,7 +65,7 @@ export class RecentObjects {
     );
   }
 
-  /** Sends bytes that are paid for; with a negative number, takes that back. */
+  /** Counts bytes that are paid for as sent. A negative number undoes this. */
   send(keyNumber: number, hash: string, bytes: number): void {
     let left = bytes;
     for (const generation of this.#generationsOf(keyNumber)) left -= generation.send(keyNumber, hash, left);
@@ -194,8 +194,8 @@ const addCharge = (charges: Charges, at: number): void => {
 };
 
 /**
- * False if there is no charge of this time. Without charges the entry stays, because a deletion
- * would have to be counted.
+ * False if there is no charge of this time. An entry without charges stays, because its deletion
+ * would have to be subtracted from the size.
  */
 const deleteCharge = (charges: Charges, at: number): boolean => {
   if (charges.lastCount > 0 && at === charges.last) {

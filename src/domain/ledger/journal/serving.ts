@@ -42,7 +42,7 @@ export const servingDetails = object({
   idempotency: optional(idempotency),
   /** True if an earlier serving with the same Idempotency-Key was charged. */
   repeat: optional(flag),
-  /** The system voices that failed before. */
+  /** The system voices that were tried before this one and failed. */
   failed: optional(listOf(text)),
   /** W3C trace context, if the request is traced. */
   traceparent: optional(text),
@@ -74,7 +74,7 @@ export interface Receipt {
   readonly isVoided?: true;
 }
 
-/** Returns the charge of a serving. */
+/** An entry that takes back the charge of a serving. */
 export const voidedServing = object({
   apiKey: text,
   requestId: text,

@@ -9,9 +9,9 @@ import { NotGenuine, nameOf } from "./not-genuine.ts";
 
 /*
  * An export is NDJSON. Each line is an event in canonical JSON with the line's number, from 0, and
- * a digest of all that. So the first line that was edited can be named. The last line is a signed
- * note of all bytes before it. In an export of a part of the log, the lines of sealed events also
- * have a proof that the sealed tree includes them.
+ * a digest of both, so that a verification can name the first line that was edited. The last line
+ * is a signed note of all bytes before it. In an export of a part of the log, the lines of sealed
+ * events also have a proof that the sealed tree includes them.
  */
 
 export interface ExportedEvent {
@@ -169,7 +169,7 @@ export const peekEvent = (
 };
 
 const newline = 0x0a;
-/** No event is as long, because event stores accept less. */
+/** No event is this long, because event stores accept less. */
 const maxLineBytes = 64 * 1024 * 1024;
 
 /**

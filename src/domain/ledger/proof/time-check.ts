@@ -41,7 +41,8 @@ export const createTimeCheck = ({ isWholeLog = true }: { readonly isWholeLog?: b
 
   const checkOwnTime = (event: ProvenEvent, time: number): void => {
     const { stream, created, metadata } = event;
-    // Commands that were allowed while the clock was wrong have the log's last time, and say so.
+    // Events of commands that were allowed while the clock was wrong have the log's last time.
+    // Their metadata say so.
     const isExplained =
       (time > created && time <= wrongUntil) || (metadata as { readonly clock?: unknown }).clock === "log";
     if (Math.abs(created - time) > storedMs && !isExplained) find("stored", event);

@@ -46,8 +46,8 @@ const longestScript = (sample: string): ScriptRule | undefined => {
 };
 
 /**
- * Evidence that suffices: about two words of a language, or one in a short text without English
- * words that is more than a name.
+ * Evidence that suffices: about two words of a language, or one word that is no name, in a short
+ * text without English words.
  */
 const sufficient = { score: 1.6, phraseScore: 1, phraseWords: 8 };
 

@@ -36,7 +36,7 @@ const evidence: ReadonlyMap<string, Evidence> = new Map([
     .map(([word, langs]) => [word, { langs, weight: weights.greeting }] as const),
 ]);
 
-/** Endings that only English has are as good as a word. */
+/** True for frequent English words, and for words with an ending that only English has. */
 export const isEnglish = (word: string): boolean =>
   englishWords.has(word) || /^[a-z]{3,}(?:ly|ness|'s)$/.test(word);
 

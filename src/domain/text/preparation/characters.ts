@@ -14,7 +14,7 @@ const usesJoiners =
   /(?:[\p{Script=Arabic}\p{Script=Bengali}\p{Script=Devanagari}\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Mongolian}\p{Script=Myanmar}\p{Script=Oriya}\p{Script=Sinhala}\p{Script=Syriac}\p{Script=Tamil}\p{Script=Telugu}\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)$/u;
 /** U+200B separates words of these scripts, which are written without blanks. */
 const usesNoBlanks = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]$/u;
-/** Signs that are emoji with a variation selector; they are read as signs. */
+/** Emoji, without signs that only a variation selector makes emoji: these are read as signs. */
 const emoji = /(?![©®™‼⁉ℹ↔-↪])\p{Extended_Pictographic}$/u;
 
 /** Removes invisible characters where they mean nothing. */
@@ -29,8 +29,8 @@ export const removeInvisible: Step = (text) =>
   });
 
 /**
- * Characters with a plain form that tools read wrongly or not at all, in runs: half-width kana are
- * followed by their voicing.
+ * Runs of characters that have a plain form and that tools read wrongly or not at all. They are
+ * rewritten in runs, because the sign of voicing follows a half-width kana.
  */
 const compatible = new RegExp(
   `[${[
@@ -59,17 +59,17 @@ export const writePlainCharacters: Step = (text) =>
       .replaceAll(CUBED, "³");
   });
 
-/** The exponents of units in one character, through the normalisation. */
+/** These stand for the exponents of units that are one character, which NFKC would make digits. */
 const SQUARED = "\ue002";
 const CUBED = "\ue003";
 const exponentsKept = (unit: string): string =>
   unit.normalize("NFKC").replace(/2$/, SQUARED).replace(/3$/, CUBED);
 
-/** A letter and its marks, where they have one character in common. */
+/** A letter and its marks, where Unicode has one character for both. */
 const decomposed =
   /\p{L}[\u0300-\u036f\u0653-\u0655\u093c\u3099\u309a]+|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?/gu;
 
-/** Composes letters and their marks, which tools read apart otherwise. */
+/** Composes letters and their marks, which tools would read one by one. */
 export const composeLetters: Step = (text) =>
   rewrite(text, decomposed, ({ 0: letter }) => letter.normalize("NFC"));
 
@@ -84,7 +84,7 @@ export const writeNumerals: Step = (text, { lang }) => {
   const isEnglish = languageOf(lang) === "en";
   const arabic = rewrite(text, roman, ({ 0: run, index, input }) => {
     const letters = run.normalize("NFKC");
-    // The rules of English read names and chapters.
+    // The English rules read the numerals of names and chapters.
     return isEnglish && name.test(input.slice(Math.max(0, index - 40), index))
       ? letters
       : String(valueOfRoman(letters));

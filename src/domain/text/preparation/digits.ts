@@ -9,7 +9,7 @@ const foreignDigits = /[^\P{Nd}0-9]/gu;
 export const writeDigits: Step = (text) =>
   rewrite(text, foreignDigits, ({ 0: digit }) => String(digitValue(digit.codePointAt(0) ?? 0)));
 
-/** The digits of a script follow each other, beginning with zero. */
+/** The code points of a script's digits follow each other, beginning with zero. */
 const digitValue = (digit: number): number => {
   let value = 0;
   while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(digit - value - 1))) value++;

@@ -10,7 +10,7 @@ const sequences = new RegExp(sequence, "gu");
 const rows = new RegExp(`(?:${sequence})+`, "gu");
 
 /**
- * Writes the names of emoji, as espeak-ng says them, for readers that would skip them. Other
+ * Writes the names of emoji, as espeak-ng says them, for readers that would skip emoji. Other
  * readers name or refuse them.
  */
 export const nameEmoji: Step = (text, reader) => {
@@ -27,7 +27,7 @@ export const nameEmoji: Step = (text, reader) => {
 };
 
 /**
- * A sequence without a name is read by the names of its emoji: those of a hand and its skin tone.
+ * A sequence without a name is read by the names of its emoji, for example a hand and a skin tone.
  */
 const nameOf = (sequence: string, names: ReadonlyMap<string, string>): string | undefined => {
   const whole = names.get(sequence);

@@ -50,7 +50,7 @@ const small = [
 const units = " einund zweiund dreiund vierund fünfund sechsund siebenund achtund neunund".split(" ");
 const tens = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split(" ");
 
-/** Returns the ordinal without its ending: `drit` and `t`. */
+/** Returns the ordinal without its ending, such as `dritt` for 3. */
 export const ordinalStem = (digits: string): string | undefined => {
   const number = Number(digits);
   if (number < 1 || number > 99) return undefined;

@@ -1,4 +1,4 @@
-/** Languages with the words of another one, and other codes. */
+/** Other codes of languages, and languages for which the words of another one are used. */
 const same: Readonly<Record<string, string>> = {
   ...{ no: "nb", nn: "nb", iw: "he", in: "id", cmn: "zh", sh: "sr" },
   ...{ bpy: "bn", grc: "el", hyw: "hy" },

@@ -13,7 +13,7 @@ const beginningWith =
   (number) =>
     `${beginning}${number}`;
 
-/** espeak-ng reads the ending of larger numbers as a word. */
+/** Writes no larger numbers, because espeak-ng would read their endings as words. */
 const upTo99 =
   (write: (number: number) => string): Write =>
   (number) =>

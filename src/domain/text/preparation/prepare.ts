@@ -13,7 +13,7 @@ import { steps, toolSteps } from "./steps.ts";
 /**
  * The version of the preparation of texts for local engines. Only recipes of their audio have it.
  * Raise it in each release that changes the preparation, or names would lead to audio of earlier
- * ones.
+ * releases.
  */
 export const preparationVersion = 1;
 
@@ -75,7 +75,7 @@ export const speakersOf = (
   return speakers;
 };
 
-/** Words of a speaker, in their script. */
+/** Consecutive words of one speaker in one script. */
 interface Turn {
   readonly text: string;
   readonly speaker: Speaker;
@@ -104,7 +104,7 @@ const prepareFixed = (words: string, { sayAs }: WordsPlace, reader: Reader): Map
 const applySteps = (applied: readonly Step[], words: MappedText, reader: Reader): MappedText =>
   applied.reduce((text, step) => step(text, reader), words);
 
-/** The spoken text whose consecutive parts were rewritten. */
+/** The spoken text after its consecutive parts were rewritten. */
 const spokenAs = (before: SpokenText, parts: readonly MappedText[]): SpokenText => {
   const characters: string[] = [];
   const from: number[] = [];

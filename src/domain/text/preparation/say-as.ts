@@ -51,7 +51,7 @@ const inLanguage = (write: (content: string, how: How) => string | undefined | "
 
 const digits: Reading = (text) => rewrite(text, /(?<=\p{Nd})[\s.,()/–-]*(?=\p{Nd})/gu, () => " ");
 
-/** Digit by digit, with a pause between groups. */
+/** Reads digit by digit, with a pause between groups. */
 const telephone: Reading = (text) =>
   rewrite(
     rewrite(text, /^\s*\(/gu, () => ""),

@@ -14,7 +14,8 @@ interface Script {
   /** Matches one letter of the script. */
   readonly letter: string;
   /**
-   * The scripts (ISO 15924, `Jpan` for the three of Japanese) of languages whose voices read it.
+   * The scripts (ISO 15924, `Jpan` for the three of Japanese) of the languages whose voices read
+   * these letters.
    */
   readonly usedIn: readonly string[];
   readonly lang: string | ((run: string, text: string) => string);

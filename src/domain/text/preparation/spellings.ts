@@ -45,8 +45,8 @@ const rewritings: ReadonlyMap<string, readonly Rewriting[]> = new Map([
   [
     "he",
     [
-      // Sin is samekh, shin has no dot, bet, kaf and pe have theirs before the vowel, and other
-      // letters but vav have none.
+      // Sin becomes samekh, and shin loses its dot. The dots of bet, kaf and pe move before the
+      // vowel, and all other letters but vav lose theirs.
       [/\u05e9([\u05b0-\u05bb\u05c7]{0,4})\u05bc?\u05c2/gu, ([, vowels]) => `\u05e1${vowels}`],
       [/\u05c1/gu, () => ""],
       [

@@ -47,8 +47,8 @@ const sayAll = (word: Word, numbers: string, lang: string): string => {
 };
 
 /**
- * In a language without a name for degrees Celsius and Fahrenheit, the name of degrees and a
- * letter.
+ * Returns the name of degrees and a letter, for languages without a name for degrees Celsius and
+ * Fahrenheit.
  */
 const degreesOf = (unit: string, degree: Word | undefined): Word | undefined => {
   const [, scale] = /^°([CF])$/.exec(unit) ?? [];

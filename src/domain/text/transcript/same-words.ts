@@ -68,10 +68,12 @@ const tokensOf = (text: string): Token[] => {
   });
 };
 
-/** Words that may be written with more or fewer spaces: `e-mail` and `email`, `U.S.` and `US`. */
+/**
+ * The maximum number of words that may be written as one: `e-mail` and `email`, `U.S.` and `US`.
+ */
 const maxJoined = 4;
 /**
- * The maximum words of a number, per digit, and of a number with its unit. Two characters of
+ * The maximum words of a number: so many per digit, and so many for its unit. Two characters of
  * scripts without spaces count as a word.
  */
 const [wordsPerDigit, wordsOfUnit] = [2, 2];
@@ -92,7 +94,7 @@ class Alignment {
     this.#hasSigns = [...text, ...transcript].some(({ kind }) => kind !== "word");
   }
 
-  /** Decides for the texts from these tokens on. */
+  /** True if the texts can have the same words from these tokens on. */
   isPossible(at: number, other: number): boolean {
     if (at === this.#text.length && other === this.#transcript.length) return true;
     const key = at * (this.#transcript.length + 1) + other;
@@ -131,7 +133,10 @@ class Alignment {
     return writtenForms.get(one)?.includes(other) === true || writtenForms.get(other)?.includes(one) === true;
   }
 
-  /** True if the number or sign at `at` is written in some of the other's words. */
+  /**
+   * True if the words from `other` on are a way to read the number or sign at `at`, and the rest
+   * fits.
+   */
   #readsAloud(
     tokens: readonly Token[],
     at: number,
@@ -158,7 +163,10 @@ class Alignment {
     return false;
   }
 
-  /** `14:30 Uhr` is `vierzehn Uhr dreißig`. English has the units of `spokenSigns`. */
+  /**
+   * True if the unit is spoken within the number: `14:30 Uhr` is `vierzehn Uhr dreißig`. In
+   * English, `spokenSigns` has the units.
+   */
   #isSpokenWithin(unit: Token | undefined, words: readonly Token[]): boolean {
     if (this.#isEnglish || unit?.kind !== "word") return false;
     return words.some((word) => word.kind === "word" && word.letters === unit.letters);

@@ -45,7 +45,7 @@ const digits = (written: string, dialect: Dialect): string => {
   return /^(?:19|20)\d\d$/.test(written) ? year(written, dialect) : cardinal(written, dialect);
 };
 
-/** Words, numbers and signs. */
+/** Spells an address by its words, numbers and signs. */
 const spell = (address: string, dialect: Dialect): string =>
   Array.from(address.matchAll(/\p{L}[\p{L}\p{M}]*|\d+|./gsu), ([part]) =>
     /^\d/.test(part) ? digits(part, dialect) : (signs[part] ?? part),
@@ -70,7 +70,8 @@ const spellHost = (host: string, dialect: Dialect): string =>
     .join(" dot ");
 
 /**
- * The host, its port, the path, and a query or fragment unless they are too long to be followed.
+ * Reads the host, the port and the path. A query and fragment are read too, unless they are too
+ * long for a listener.
  */
 const sayUrl = (host: string, port: string, path: string, dialect: Dialect): string => {
   const [, plain = "", query = ""] = /^([^?#]*)(.*)$/s.exec(path) ?? [];
@@ -95,7 +96,7 @@ type Kind = readonly [RegExp, (parts: RegExpExecArray, dialect: Dialect) => stri
 
 const host = String.raw`[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*`;
 
-/** The first that fits. */
+/** The first kind that fits is used. */
 const kinds: readonly Kind[] = [
   [
     new RegExp(String.raw`^(?:https?|ftp|wss?):\/\/(${host})(:\d+)?([/?#].*)?$`, "isu"),

@@ -6,7 +6,7 @@ const months = "January February March April May June July August September Octo
 );
 const weekdays = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(" ");
 
-/** "Sept." is September. */
+/** Finds the full name: "Sept." is September. */
 const nameOf = (names: readonly string[], written: string): string =>
   names.find((name) => name.startsWith(written.slice(0, 3))) ?? written;
 
@@ -27,7 +27,7 @@ interface CalendarDate {
   readonly year?: string | undefined;
 }
 
-/** The third to the fifth of May, twenty twenty-six. */
+/** Reads dates as "the third to the fifth of May, twenty twenty-six". */
 const dayFirst = (
   { day, until, month, year: written }: CalendarDate,
   dialect: Dialect,
@@ -54,7 +54,7 @@ const inNumbers = (
 };
 const daysOf = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** "3/4" by the order of the dialect, "13/4" and "4/13" by their values. */
+/** Reads "3/4" in the order of the dialect, "13/4" and "4/13" by their values. */
 const eitherOrder = (
   [first, second]: readonly [string, string],
   year: string | undefined,
@@ -66,7 +66,7 @@ const eitherOrder = (
   return inNumbers({ day, month, year }, dialect, the);
 };
 
-/** "26" as 2026, "84" as 1984. */
+/** Completes a year: "26" is 2026, "84" is 1984. */
 const inCentury = (written: string): string =>
   written.length === 4 ? written : `${Number(written) < 70 ? "20" : "19"}${written}`;
 

@@ -43,8 +43,8 @@ const rules: readonly { readonly needs: RegExp; readonly rules: readonly Rule[] 
 ];
 
 /**
- * Writes what English people say for dates, sums of money, abbreviations and the like. All tools
- * read words the same way.
+ * Writes dates, sums of money, abbreviations and the like in the words that English speakers say,
+ * because all tools read words in the same way.
  */
 export const englishWords: Step = (text, { lang }) => {
   if (!/^en(?:-|$)/i.test(lang)) return text;

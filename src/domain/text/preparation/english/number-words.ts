@@ -12,7 +12,7 @@ export const numberNames: readonly string[] = [...units, ...tens.slice(2)];
 /** The names of 0 to 9. */
 export const digitNames: readonly string[] = units.slice(0, 10);
 
-/** `digits` may have commas. Beyond trillions, digit by digit. */
+/** `digits` may have commas. Numbers beyond trillions are spelled digit by digit. */
 export const cardinal = (digits: string | number, dialect: Dialect): string => {
   const plain = String(digits)
     .replaceAll(",", "")

@@ -4,7 +4,7 @@ import { pattern, type Rule } from "./rule.ts";
 const notInside = String.raw`(?<![\p{L}\p{N}_.,/:+$£€#-])`;
 const noMore = String.raw`(?![\p{L}\p{N}_]|[-.,/:]\d)`;
 
-/** Digit by digit, with a pause between groups. */
+/** Spells a number digit by digit, with a pause between groups. */
 const inGroups = (written: string): string =>
   (written.startsWith("+") ? "plus " : "") + (written.match(/\d+/g) ?? []).map(spellDigits).join(", ");
 

@@ -1,6 +1,6 @@
 import { pattern, type Rule } from "./rule.ts";
 
-/** Matches between names, numbers and their signs. */
+/** These match before and after a sign that has blanks around it, between names or numbers. */
 const operand = "(?<=[\\p{L}\\p{N})\\]%°²³] )";
 const next = "(?= [\\p{L}\\p{N}(\\[$£€.√π∞−-])";
 
