@@ -16,8 +16,8 @@ const minPlaybackRate = 0.25;
 const maxPlaybackRate = 4;
 
 /**
- * The prosody parameters that the service did not apply and a player can. Pitch is never one of
- * them: a player raises it only by playing faster.
+ * The prosody parameters that the service did not apply, and that a player can apply. Pitch is
+ * never one of them: a player raises it only by playing faster.
  */
 export const playbackProsody = (
   { rate, volume }: Prosody,

@@ -74,7 +74,10 @@ const Shell = ({ session, notice }: { session: Session; notice: Notice | undefin
   `;
 };
 
-/** The fragment of the link would be taken for a place of the console. */
+/**
+ * Focuses the main content without following the link, because the console would read the link's
+ * fragment as a place.
+ */
 const focusMain = (main: { readonly current: HTMLElement | null }) => (event: Event) => {
   event.preventDefault();
   main.current?.focus();
@@ -90,7 +93,8 @@ const findScreen = (path: readonly string[]) => {
 
 const Navigation = ({ current }: { current: string }): VNode => {
   const nav = useRef<HTMLElement>(null);
-  // `scrollIntoView` is not used: in Chromium the tabulator key then continues after the link.
+  // `scrollIntoView` is not used, because in Chromium the tabulator key would then continue after
+  // the link.
   useEffect(() => {
     const link = nav.current?.querySelector("[aria-current]");
     if (!nav.current || !link) return;

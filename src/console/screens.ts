@@ -17,7 +17,7 @@ interface Screen {
 
 /**
  * A screen whose script is loaded when it is first shown. After an update of the service, only a
- * reload finds the new one.
+ * reload of the page finds the new script.
  */
 const lazy = <Name extends string>(load: () => Promise<Record<Name, View>>, name: Name): View => {
   let loaded: View | undefined;

@@ -20,8 +20,8 @@ export interface ConfiguredVoice {
 
 /**
  * Lists the voices under their own names, with fallbacks from the shared catalog; undefined without
- * voices. A name that several entries have is one voice: the entries speak for it in their order,
- * and the fallbacks of each follow.
+ * voices. Entries with the same name are one voice. Their engines are tried in the order of the
+ * entries, then the fallbacks of each entry.
  */
 export const configuredVoices = (all: readonly ConfiguredVoice[]) => {
   const revision = createHash("sha256").update(JSON.stringify(all)).digest("hex").slice(0, 16);

@@ -87,8 +87,8 @@ export const createCommandHandler = ({
     start: createStarter(),
   };
   // A queue that is evicted while it has commands finishes them. If its stream has a new queue by
-  // then, the appends of the two queues conflict, which is harmless. `max` would allocate lists of
-  // this length at once: 0.8 ms and 200 KB for each handler.
+  // then, the appends of the two queues may conflict, which is harmless. `max` would allocate lists
+  // of this length at once: 0.8 ms and 200 KB for each handler.
   const queues = new LRUCache<string, StreamQueue>({ maxSize: warmStreams, sizeCalculation: () => 1 });
 
   const queueFor = (stream: string, decider: Decider<Any, Any>): StreamQueue => {

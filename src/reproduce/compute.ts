@@ -14,7 +14,7 @@ export interface Audio {
 
 /**
  * Recomputes the audio of a recipe from its text.
- * @throws if this page cannot
+ * @throws if this page cannot recompute it
  */
 export const compute = async (text: string, { recipe }: AudioName, readFile: ReadFile): Promise<Audio> => {
   if (recipe.replacements !== undefined)

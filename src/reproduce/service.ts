@@ -63,7 +63,10 @@ export const createService = (base: string, { role, apiKey, secret }: Caller) =>
         throw error;
       }
     },
-    /** A synthesis, which is charged. The formats that hold samples are those of OpenAI's API. */
+    /**
+     * Requests a synthesis, which is charged. Of the service's APIs, only OpenAI's offers all
+     * formats that hold samples.
+     */
     speak: async (
       { text, voice, rate, format }: SpokenRequest,
       { engine }: Pick<AudioName, "engine">,

@@ -68,8 +68,8 @@ const neverLoaded = (): never => {
 const ignored = { succeeded: () => undefined, failed: () => undefined, ignored: () => undefined };
 
 /**
- * Describes the voice as the service has it if its files are the published ones, which `readFile`
- * checks.
+ * Describes the voice as a service does that has the published files. `readFile` checks that they
+ * are these.
  */
 const installedVoice = (voiceName: string): InstalledVoice | undefined => {
   const [prefix = "", name = ""] = voiceName.split(":");
@@ -116,7 +116,7 @@ const speakPico = (readFile: ReadFile): SpeakByModel =>
     for (const { samples } of speakInParts(engine, prosodyTags, text)) if (samples.length > 0) yield samples;
   };
 
-/** The model that was used last: others leave the memory. */
+/** The model that was used last. Only this one stays in memory. */
 let loaded: { readonly name: string; readonly voice: Promise<HibariVoice> } | undefined;
 
 const loadOnce = async (name: string, load: () => Promise<HibariVoice>): Promise<HibariVoice> => {

@@ -36,7 +36,7 @@ export const adminTokens = z
   .refine((tokens) => isUnique(tokens.map(({ name }) => name)), "must give each token its own name")
   .refine((tokens) => isUnique(tokens.map(({ token }) => token)), "must not repeat a token");
 
-/** A token has one role. */
+/** Refuses a token that is given for both roles. */
 export const checkRoles = (
   {
     ADMIN_TOKEN: admins,

@@ -11,7 +11,8 @@ export type Sampler = ReturnType<typeof createSampler>;
 export const createSampler = (
   sampling: Sampling | undefined,
   /**
-   * Addresses whose `traceparent` is continued. Any other caller could decide what is traced here.
+   * True for addresses whose `traceparent` is continued. Without it, any caller could decide what
+   * is traced here.
    */
   isTrusted: (address: string) => boolean,
   random: () => number = Math.random,

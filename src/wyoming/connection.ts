@@ -37,14 +37,14 @@ export interface ConnectionLimits extends EventLimits {
   readonly eventsPerMinute: number;
   /**
    * The longest time in which nothing is received or sent within an utterance. No synthesis takes
-   * as long.
+   * this long.
    */
   readonly utteranceIdleMs: number;
   /** The longest time in which nothing is received or sent between utterances. */
   readonly idleMs: number;
   /** The longest time in which a client reads nothing. */
   readonly stallMs: number;
-  /** The longest time that a client takes to read the last event and to close the connection. */
+  /** The longest time that a client may take to read the last event and to close the connection. */
   readonly lingerMs: number;
 }
 

@@ -16,10 +16,9 @@ export interface DeletedAudio {
 }
 
 /**
- * Deletes audio and what belongs to it: from the store, then from the memory of all instances,
- * which follow the event that records the deletion, then from the CDN. Memory is filled from the
- * store, and the CDN from instances, so that in this order no deleted copy returns. The deletion
- * can be repeated.
+ * Deletes audio and what belongs to it from the store, from memory and from the CDN, in this order,
+ * because each is filled from those before it. Other instances remove it from memory when they read
+ * the event that records the deletion. The deletion can be repeated.
  * @throws {NotFound} if it is not a hash
  * @throws {Unavailable} if a step failed: repeat it
  */

@@ -7,7 +7,10 @@ import { type VoiceLicence, voiceLicences } from "../../domain/catalog/voice-lic
 import { fields, table } from "../columns.ts";
 import { operator, print, printing, type Register, reading } from "../command.ts";
 
-/** Adds the command `voices`: who speaks, on which licence, and the choice of it. */
+/**
+ * Adds the command `voices`, which lists the speakers and their licences, and chooses between
+ * natural and classic voices.
+ */
 export const registerVoicesCommands: Register = (program, { withServices, write }) => {
   const voices = program
     .command("voices")

@@ -23,14 +23,15 @@ export interface Credentials {
 }
 
 /**
- * Runs one step of a request: it has the whole timeout, and the request is aborted when it expires.
+ * Runs one step of a request. Each step has the whole timeout. When it expires, the request is
+ * aborted.
  * @throws {VoxledgerError}
  */
 type WithTimeout = <T>(step: () => Promise<T>) => Promise<T>;
 
 /**
- * Reads a successful response. Reads that continue after it has returned use `withTimeout` for each
- * chunk.
+ * Reads a successful response. A stream that is read after the function has returned uses
+ * `withTimeout` for each chunk.
  */
 export type ReadResponse<T> = (response: Response, withTimeout: WithTimeout) => Promise<T>;
 

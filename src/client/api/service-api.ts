@@ -49,8 +49,8 @@ export const createServiceApi = ({
       try {
         return await requestConfig(session, closed);
       } catch (error) {
-        // A browser hides the response from an unverified origin: to the page it looks like a
-        // network error.
+        // A browser hides a response that refuses an unverified origin: the page sees a network
+        // error.
         const mayBeHidden = error instanceof VoxledgerError && error.code === "NETWORK" && document;
         throw mayBeHidden && (await isReachable(fetch, baseUrl, closed)) ? unverifiedOrigin(error) : error;
       }
@@ -75,8 +75,8 @@ export const createServiceApi = ({
     synthesize: (query: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio> =>
       request(synthesisRequest(baseUrl, query), readDownload(fetch, baseUrl), signal),
     /**
-     * Resolves with the first chunk. `NOT_FOUND` for a voice that the service does not stream.
-     * Aborting the signal also ends a running stream.
+     * Resolves with the first chunk. Rejects with `NOT_FOUND` for a voice that the service does not
+     * stream. Aborting the signal also ends a running stream.
      */
     stream: (body: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio> =>
       request({ method: "POST", path: synthesisPath, accept: "text/event-stream", body }, readStream, signal),

@@ -26,7 +26,7 @@ const labelledBy = (element: Element): string =>
 const isValueButton = (element: Element): element is HTMLInputElement =>
   element.matches("input[type=submit], input[type=button], input[type=reset]");
 
-/** Their content was entered by the visitor, or is a list of options. It is never spoken. */
+/** Elements whose content is never spoken: the visitor entered it, or it is a list of options. */
 const fields = "input, textarea, select, datalist, [contenteditable]";
 
 const isField = (element: Element): boolean => element.matches(fields);

@@ -2,7 +2,7 @@ import { accessibleName } from "./accessible-name.ts";
 import type { Feature } from "./feature.ts";
 import { mayPlay } from "./speaker.ts";
 
-/** A pointer that only passes over a link stays shorter. */
+/** A link is spoken when the pointer has stayed on it this long, not if it only passes over. */
 const hoverMs = 150;
 
 /**

@@ -8,9 +8,11 @@ export interface Playback {
   readonly signal: AbortSignal;
   /** Must be called once, at the first audible sound. */
   onStart(): void;
-  /** The beginnings of words and sentences, if the caller wants to know and the service does. */
+  /**
+   * The beginnings of words and sentences, if the caller asks for them and the service knows them.
+   */
   readonly boundaries?: Promise<readonly Boundary[]>;
-  /** Called for each of them when it is played, by players that know their position. */
+  /** Players that know their position call this for each boundary when they reach it. */
   onBoundary?(boundary: Boundary): void;
 }
 

@@ -47,7 +47,8 @@ export class SocketStream {
   }
 
   /**
-   * Resolves with the first chunk, or at the end of silence. Until then the request can be retried.
+   * Resolves with the first chunk or, if the audio is silence and has none, at the end of the
+   * stream. Until then the request can be retried.
    * @throws {VoxledgerError}
    */
   get opened(): Promise<OpenedAudio> {

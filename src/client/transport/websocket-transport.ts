@@ -31,8 +31,8 @@ export const webSocketTransport = ({ session, retry, now, ...options }: WebSocke
 
   /**
    * Browsers hide the response that refuses a handshake. A token request is refused for the same
-   * reasons, and its response can be read. If it succeeds, the token may have been the reason, and
-   * there is a new one.
+   * reasons, and its response can be read. If it succeeds, the old token may have been the reason,
+   * and has been replaced.
    */
   const findRefusalReason = async (): Promise<void> => {
     try {

@@ -22,8 +22,8 @@ export const platformOf = async (navigator: PageNavigator): Promise<PlatformRepo
 };
 
 /**
- * A voice as `POST /v2/voices/report` accepts it: a SpeechSynthesisVoice has no own enumerable
- * properties.
+ * A voice as `POST /v2/voices/report` accepts it. The members are copied, because a
+ * SpeechSynthesisVoice has no own enumerable properties.
  */
 export const voiceInfo = ({
   name,
@@ -41,7 +41,7 @@ const brandNames: Readonly<Record<string, string>> = {
   Chromium: "Chromium",
 };
 
-/** The most specific of a browser's brands: browsers based on Chromium list that too. */
+/** The most specific of a browser's brands: browsers based on Chromium also list `Chromium`. */
 const knownBrand = (brands: readonly Brand[]): Brand | undefined =>
   Object.keys(brandNames)
     .map((name) => brands.find(({ brand }) => brand === name))

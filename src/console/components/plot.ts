@@ -10,7 +10,7 @@ interface Series {
   readonly values: readonly (number | null)[];
   /** Default: `line`. */
   readonly kind?: "line" | "step" | "bars" | "area";
-  /** A CSS variable or colour. Default: the palette's next. */
+  /** A CSS variable or colour. Default: the next colour of the palette. */
   readonly color?: string;
   readonly isDashed?: boolean;
 }

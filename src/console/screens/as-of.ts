@@ -51,7 +51,8 @@ export const AsOf = ({ route }: ScreenProps): VNode => {
       api.get<UsageReport>(path, { query: { asOf: endOf(day), asOfPosition }, signal });
     const period = { from: dayAfter(dates.earlier), to: dayAfter(dates.later) };
     const after = await reportOf(dates.later);
-    // Both reports describe the same log.
+    // The earlier report is read as of the position of the later one, so that both describe the
+    // same log.
     const [before, between] = await Promise.all([
       reportOf(dates.earlier, after.asOfPosition),
       readBetween(api, { apiKey, ...period }, signal),

@@ -12,7 +12,8 @@ import { useGet } from "../use-data.ts";
 const shown = 25;
 
 /**
- * Estimates with the size of the stored audio: parts, and streams that were cut, count as whole.
+ * Estimates the bytes that were served without a new synthesis. Every serving counts with the size
+ * of the stored audio, even if it was a part or an interrupted stream.
  */
 const bytesFromCache = ({ bytes = 0, served, from }: ListedAudio): number => bytes * (served - from.miss);
 

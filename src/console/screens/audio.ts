@@ -17,7 +17,7 @@ interface Public {
   readonly marks: readonly Mark[];
 }
 
-/** The service's knowledge of one piece of audio. */
+/** Shows the service's data about the audio with this hash. */
 export const AudioScreen = ({ params: { hash = "" } }: ScreenProps): VNode => {
   const data = useGet<KnownAudio>(`admin/sounds/${encodeURIComponent(hash)}`);
   return html`<p><a href=${linkTo(["sounds"])}>All audio</a></p>

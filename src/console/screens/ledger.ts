@@ -54,8 +54,8 @@ const minuteField = (label: string, name: string, time: string): VNode => {
 };
 
 /**
- * True if the log will have no new events of the period. Without this, a live tail would read the
- * rest of the log in vain.
+ * True if the log will have no new events of the period. Without this check, a live list would read
+ * the rest of the log in vain.
  */
 const hasEnded = ({ to }: Filters): boolean => to !== "" && Date.parse(to) + clockToleranceMs < Date.now();
 
@@ -97,8 +97,8 @@ export const Ledger = ({ route }: ScreenProps): VNode => {
 };
 
 /**
- * Reads pages until it has entries to show or the end is reached; at the end it waits if it is
- * live.
+ * Reads pages until there are entries to show or the end of the log is reached. If `isLive`, it
+ * then waits for new events.
  */
 const useEntries = (filters: Filters, isLive: boolean) => {
   const { api } = useSession();

@@ -10,7 +10,7 @@ import { dayMs, formatCount, formatDay, formatMilliseconds, formatShare, formatT
 import { html } from "../html.ts";
 import { useGet } from "../use-data.ts";
 
-/** The first time until the usage is read again. It doubles each time. */
+/** The first pause before the usage is read again. Each further pause is twice as long. */
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
 

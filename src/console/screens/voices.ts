@@ -27,7 +27,7 @@ interface Filter {
 
 const noFilter: Filter = { text: "", lang: "", engine: "", gender: "" };
 
-/** The catalog of all websites: filtered here, changed and listened to by operators. */
+/** The catalog of all websites, with filters. Operators can change it and listen to its voices. */
 export const Voices = (): VNode => {
   const { api } = useSession();
   const mayChange = useMayChange();

@@ -10,7 +10,7 @@ import { useMayChange } from "../session.ts";
 import { useGet } from "../use-data.ts";
 import { AddWebhook } from "./webhook-actions.ts";
 
-/** All webhooks, and the addition of another one. */
+/** All webhooks, and a button to add one. */
 export const Webhooks = (): VNode => {
   const mayChange = useMayChange();
   const [isAdding, setAdding] = useState(false);

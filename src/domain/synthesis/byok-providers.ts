@@ -111,7 +111,7 @@ export const byokProviders = {
   },
 } as const satisfies Readonly<Record<string, ByokProvider>>;
 
-/** The wire codes. */
+/** The codes of these engines in the API. */
 export type ByokEngine = keyof typeof byokProviders;
 export const byokEngines = Object.keys(byokProviders) as ByokEngine[];
 export const providerNames = byokEngines.map((engine) => byokProviders[engine].provider);

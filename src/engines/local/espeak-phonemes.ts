@@ -1,7 +1,7 @@
 /**
  * espeak-ng's mnemonics of the phonemes of its voices, by their IPA. Espeak-ng 1.51 prints the IPA
- * of its phonemes (`--ipa`); spellings that dictionaries use for the same sounds are added. Longer
- * ones precede. Blanks separate IPA and mnemonics, in turn.
+ * of its phonemes (`--ipa`); spellings that dictionaries use for the same sounds are added. The
+ * longest IPA that matches at a place is used. Blanks separate IPA and mnemonics, in turn.
  */
 const plosives = "p p b b t t d d k k ɡ g g g f f v v s s z z m m n n l l j j";
 const affricates = "tʃ tS ʧ tS dʒ dZ ʤ dZ ʃ S";

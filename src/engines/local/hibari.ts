@@ -59,9 +59,9 @@ const voices: Readonly<Record<string, { readonly file: string; readonly isBritis
 const memoryBytes = 512 * 1024 * 1024;
 
 /**
- * If a use of a voice fails or is aborted, and no other use follows within this time, a new process
- * is started for the voice. A text that is repeated within it starts the process itself, so that it
- * need not wait for another start.
+ * If a use of a voice that is kept loaded fails or is aborted, and no other use begins within this
+ * time, the voice is loaded again. Until then, a text that is repeated loads the voice itself: it
+ * would have to wait behind a load that had begun at once.
  */
 const reloadMs = 2_000;
 

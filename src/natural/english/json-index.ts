@@ -89,7 +89,7 @@ const slotsOf = (bytes: Uint8Array, keys: readonly number[]): Uint32Array => {
   return slots;
 };
 
-/** FNV-1a. */
+/** Computes the FNV-1a hash of a range of bytes. */
 const hashOf = (bytes: Uint8Array, start: number, end: number): number => {
   let hash = 0x811c9dc5;
   for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);

@@ -1,4 +1,4 @@
-/** Escapes for use within a class of characters too. */
+/** Escapes characters for a regular expression, also for use within a class of characters. */
 export const escapeRegExp = (characters: string): string =>
   characters.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 

@@ -28,7 +28,10 @@ export interface Lexicon {
 
 export type Ending = "s" | "ed" | "ing";
 type Stress = (phonemes: string) => string;
-/** Pronunciations by parts of speech, `None` before a pause, and `DEFAULT`. */
+/**
+ * A pronunciation, or several by part of speech. `None` is used before a pause, `DEFAULT`
+ * otherwise.
+ */
 type Entry = string | Readonly<Record<string, string>>;
 
 /** The names of signs. Signs with a blank name are not read. */
@@ -43,8 +46,8 @@ const signs: ReadonlyMap<string, string> = new Map(
 export const isNamedSign = (text: string): boolean => signs.has(text);
 
 /**
- * The gold dictionary was checked by people and knows parts of speech; the silver one was not, and
- * does not.
+ * The gold dictionary was checked by people, and knows parts of speech. The silver dictionary was
+ * not checked, and does not know them.
  */
 export const createLexicon = (gold: JsonIndex, silver: JsonIndex, accent: Accent): Lexicon => {
   const inGold = (word: string): Entry | undefined => entryOf(gold, word);
@@ -167,7 +170,7 @@ export const createLexicon = (gold: JsonIndex, silver: JsonIndex, accent: Accent
   };
 };
 
-/** A dictionary has one of `word` and `Word` where both are read alike. */
+/** A dictionary has only one of `word` and `Word` if both are read alike. */
 const entryOf = (dictionary: JsonIndex, word: string): Entry | undefined => {
   const other = isLower(word) ? capitalized(word) : word === capitalized(word) ? word.toLowerCase() : word;
   return (dictionary.get(word) ?? (word.length > 1 && other !== word ? dictionary.get(other) : undefined)) as
@@ -251,7 +254,7 @@ const inflect = (stem: string, ending: Ending, accent: Accent): string | undefin
       if (/[pkfθʃsʧ]/.test(last)) return `${stem}t`;
       return /[dt]/.test(last) ? `${flapped}${weak}d` : `${stem}d`;
     case "ing":
-      // British spelling adds an r that the stem does not have.
+      // In British English an r is pronounced before this ending, which the stem does not have.
       return accent === "gb" && /[əː]/.test(last) ? undefined : `${flapped}ɪŋ`;
   }
 };

@@ -136,7 +136,9 @@ const addParts = (items: Item[], parts: readonly Part[]): void => {
   }
 };
 
-/** The largest number of parts of a word: reading it takes cubic time. */
+/**
+ * The largest number of parts of a word. It is bounded, because reading a word takes cubic time.
+ */
 const maxParts = 32;
 
 const letter = "[\\p{L}\\p{Nl}\\p{No}]";
@@ -201,7 +203,7 @@ const readItems = async (
       .replace(/ɾ/g, "T")
       .replace(/ʔ/g, "t");
     following = read?.following ?? followingOf(phonemes, "", following);
-    // A sign without a sound leaves the blank after it to the word before it.
+    // The blank after a sign without a sound is read after the word before the sign.
     isBlankNext ||= /\s/.test(text.charAt(end)) && words.some(({ phonemes }) => phonemes !== "");
     const blank = phonemes !== "" && isBlankNext ? " " : "";
     if (phonemes !== "") isBlankNext = false;

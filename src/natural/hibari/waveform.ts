@@ -9,7 +9,7 @@ export const frameSamples = 300;
 
 const windowSamples = 1200;
 const bins = windowSamples / 2 + 1;
-/** Half a window, which is where its frame is. */
+/** The frames in half a window. A window begins this many frames before the frame at its centre. */
 const framesBefore = windowSamples / frameSamples / 2;
 
 /** The model's spectra: `bins` rows of one value per frame; `f0` has one row. */
@@ -146,7 +146,7 @@ const takePolar = (): void => {
   }
 };
 
-/** The network's own limit. */
+/** Returns the magnitude. The network has the same limit. */
 const magnitude = (logarithm: number): number => exp(logarithm < 7 ? logarithm : 7);
 
 const shift = (values: Float64Array): void => {
@@ -154,7 +154,9 @@ const shift = (values: Float64Array): void => {
   values.fill(0, windowSamples - frameSamples);
 };
 
-/** Outside of the signal lies its reflection at its first and last value. */
+/**
+ * Returns a value of the signal, which is continued by its reflection at its first and last value.
+ */
 const mirrored = (signal: Float64Array, at: number): number => {
   const last = signal.length - 1;
   const inside = at < 0 ? -at : at > last ? 2 * last - at : at;

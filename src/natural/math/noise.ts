@@ -7,8 +7,8 @@ const mean = 4 * 127.5;
 
 /**
  * Creates white noise with mean 0 and variance 1, which is the same for the same seed. A value is
- * the sum of the four bytes of a random number, so it has nearly a normal distribution. Numbers:
- * sfc32 of Chris Doty-Humphrey.
+ * the sum of the four bytes of a random number, so it has nearly a normal distribution. The random
+ * numbers are those of sfc32 by Chris Doty-Humphrey.
  */
 export const createNoise = (seed: number): Noise => {
   let a = seed | 0;

@@ -66,8 +66,8 @@ export const openOnnxSession = async ({
 };
 
 /**
- * The model with more fields in its graph. Fields of protobuf that occur again are merged: the
- * added bytes are further parts of the `graph`.
+ * Adds fields to the graph of a model. Protobuf merges a field that occurs again, so that a second
+ * `graph` with the added fields extends the first.
  */
 const withGraphFields = (model: Uint8Array, fields: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
   const added = fields.flatMap((one) => [...field(7, one)]);

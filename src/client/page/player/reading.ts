@@ -228,7 +228,10 @@ export class Reading {
     if (paragraph) this.#options.highlighter.showParagraph(paragraph);
   }
 
-  /** A reading that was cancelled or has failed continues with its current paragraph. */
+  /**
+   * Ends the reading. The next start continues with the current paragraph, unless the article was
+   * read to its end.
+   */
   #end(status: "idle" | "failed", keepsParagraph = true): void {
     this.#unmark();
     this.#part = undefined;

@@ -29,7 +29,7 @@ const fields: Readonly<
   ],
 };
 
-/** A website's accounts with providers. Their credentials are written, and never shown. */
+/** A website's accounts with providers. Credentials can be set here, but are never shown. */
 export const WebsiteCredentials = ({ website }: { website: WebsiteDetails }): VNode => {
   const mayChange = useMayChange();
   const [setting, setSetting] = useState(false);
