@@ -76,7 +76,7 @@ export const readMarks = async (api: Api, path: string, signal: AbortSignal): Pr
   return lines.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
 };
 
-/** The marks are written in the background: they may not exist at once. */
+/** Reading the marks is tried this often, because the service writes them in the background. */
 const attempts = 5;
 
 const readWordMarks = async (

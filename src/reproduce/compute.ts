@@ -6,7 +6,7 @@ import type { SpeechRequest } from "../engines/engine.ts";
 import { localEngine } from "../engines/local/local-engine.ts";
 import { type ReadFile, toolFor } from "./tools.ts";
 
-/** Mono, 16 bits. */
+/** One channel of 16-bit samples. */
 export interface Audio {
   readonly sampleRate: number;
   readonly samples: Int16Array<ArrayBuffer>;

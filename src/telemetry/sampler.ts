@@ -11,8 +11,8 @@ export type Sampler = ReturnType<typeof createSampler>;
 export const createSampler = (
   sampling: Sampling | undefined,
   /**
-   * True for addresses whose `traceparent` is continued. Without it, any caller could decide what
-   * is traced here.
+   * True for addresses whose `traceparent` is continued. Without this check, any caller could
+   * decide what is traced here.
    */
   isTrusted: (address: string) => boolean,
   random: () => number = Math.random,

@@ -10,8 +10,8 @@ export interface VoiceLicence {
 }
 
 /**
- * For each prefix, the licence of the voices comes first. The others, of what else is needed to
- * speak them, follow.
+ * For each prefix, the licence of the voices comes first. The licences of other things that are
+ * needed to speak them follow.
  */
 export const voiceLicences: readonly VoiceLicence[] = [
   {

@@ -99,7 +99,8 @@ const withoutRequest = (
 
 const evolveUse = (state: IdempotencyState, use: IdempotencyKeyUsed): IdempotencyState => {
   if (!use.repeat) return { ...state, charged: use, repeats: 0 };
-  // The charge of a recovered repeat is voided: no audio was served because of the other charge.
+  // The charge of a recovered repeat is voided. `repeats` does not count it, because its audio was
+  // not served on the other request's charge.
   return use.recovered
     ? { ...state, recoveredRepeats: [...state.recoveredRepeats, use.requestId] }
     : { ...state, repeats: state.repeats + 1 };

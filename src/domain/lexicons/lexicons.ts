@@ -24,7 +24,10 @@ export interface Lexicons {
 const prefix = "lexicons-";
 export const lexiconsStream = (websiteId: string): string => `${prefix}${websiteId}`;
 
-/** It begins with a letter or digit, so that it is a name in every place. */
+/**
+ * It begins with a letter or digit, so that it is no option on a command line and no dot segment of
+ * a path.
+ */
 export const lexiconName = z
   .string()
   .regex(

@@ -93,7 +93,7 @@ const longestAt = (
       low = firstIndex(low, high, (index) => partOf(index) >= character);
       high = firstIndex(low, high, (index) => partOf(index) > character);
     }
-    // Many blanks are read only once it is known that a grapheme has a blank there.
+    // Further blanks are read only if a grapheme has a blank there.
     if (character === " " && low < high) while (isBlank(characters[to])) to++;
     if (low === high || graphemes[low]?.length !== length) continue;
     const by = isBoundary(characters, to) && pronunciationOf(rules[low] ?? [], voice);

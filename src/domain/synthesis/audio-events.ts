@@ -3,8 +3,8 @@ import type { AudioFormat } from "./formats.ts";
 import type { EngineCode } from "./speech.ts";
 
 /**
- * What happens to audio apart from requests for speech. Stream `audio`. Audio that retention
- * removes is not recorded, because it may be made again.
+ * Events of audio that no request for speech causes. Stream `audio`. Audio that retention removes
+ * is not recorded, because it may be made again.
  */
 export const audioShapes = {
   /** An operator deleted it. */

@@ -121,8 +121,8 @@ export type EncodedFormat = {
   [Format in AudioFormat]: (typeof formats)[Format] extends { encoder: object } ? Format : never;
 }[AudioFormat];
 /**
- * The containers in which self-hosted servers send audio that ffmpeg decodes, by the names of its
- * demuxers.
+ * Containers of self-hosted servers' audio, by the names of the demuxers with which ffmpeg reads
+ * them.
  */
 export type DecodedContainer = "mp3" | "ogg" | "flac" | "aac";
 export type MimeType = (typeof formats)[AudioFormat]["mimeType"];

@@ -9,7 +9,10 @@ export interface SpokenEvent {
   readonly at: number;
   /** Seconds from the start of the audio. */
   readonly seconds: number;
-  /** The next event, if the words before it may have been spoken together with the one at `at`. */
+  /**
+   * The next event. It is set if the words before that event may have been spoken together with the
+   * word at `at`.
+   */
   readonly until?: { readonly at: number; readonly seconds: number } | undefined;
 }
 
@@ -29,7 +32,7 @@ export const placeMarks = (
   const words = wordsOf(text, lang);
   const begun = beginnings(words, events, (range) => lettersIn(text, range));
   const marks = begun.map(({ from, to, seconds }) => markOf(text, "word", { from, to }, seconds));
-  // If there are no word events, the words of the text have marks.
+  // Without word events, sentences are placed by the words of the text.
   const spoken = marks.length > 0 ? marks : words.map((word) => markOf(text, "word", word, 0));
   const reached = (text.marks ?? []).map(({ at, start, end }): Mark => {
     const next = begun.find(({ from }) => from >= at);
@@ -211,7 +214,7 @@ const markOf = (text: SpokenText, type: Mark["type"], { from, to }: Range, secon
   end: text.ends[to - 1] ?? 0,
 });
 
-/** A sentence ends where the next one begins. One without words gets no mark. */
+/** A sentence ends where the next one begins. A sentence without words gets no mark. */
 const sentenceMarks = (text: SpokenText, events: readonly SpokenEvent[], words: readonly Mark[]): Mark[] => {
   const begun: SpokenEvent[] = [];
   for (const event of events) {

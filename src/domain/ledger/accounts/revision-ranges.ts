@@ -1,7 +1,7 @@
 /** Revisions of a stream, the last one inclusive. */
 export type Range = [fromInclusive: number, toInclusive: number];
 
-/** The last revision of a range that has no end. */
+/** The `toInclusive` of a range without an end. */
 export const openEnd = Number.MAX_SAFE_INTEGER;
 
 /** Reads the ranges of a posting from a list of the first and the last revision of each. */
@@ -28,12 +28,12 @@ export const uniteRanges = (ranges: readonly Range[]): Range[] => {
 /** Gaps of up to this many revisions are read too, because a further read would cost more. */
 const maxGap = 8;
 
-/** True if this revision continues a range that ends with `toInclusive`, a revision before it. */
+/** True if this revision continues a range that ends with `toInclusive`. It must not be smaller. */
 export const isInRange = (revision: number, toInclusive: number): boolean => revision - toInclusive <= maxGap;
 
 /**
- * Adds a revision to ranges in the form of `UsagePosted.ranges`. It must not be less than those in
- * them.
+ * Adds a revision to ranges in the form of `UsagePosted.ranges`. It must not be smaller than the
+ * last revision in them.
  */
 export const addRevision = (ranges: number[], revision: number): void => {
   const last = ranges.at(-1);

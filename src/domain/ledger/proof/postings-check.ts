@@ -57,8 +57,7 @@ const noTotals = (): AccountTotals => ({
 
 /**
  * Recomputes postings and closings from the journals. Holds the totals of every account that is not
- * closed, and for each journal that is not retired one sum per account and event that is not posted
- * yet.
+ * closed. For each journal that is not retired, it holds one sum per account and unposted event.
  */
 export class PostingsCheck {
   readonly #covers: (account: string) => boolean;
@@ -146,7 +145,7 @@ export class PostingsCheck {
     return charged;
   }
 
-  /** The entries for the account in all journals that are not posted yet. */
+  /** The account's unposted entries in all journals. */
   #unpostedTo(account: string): Entries[] {
     return [...this.#journals.values()].flatMap((postings) => postings.get(account)?.unposted ?? []);
   }

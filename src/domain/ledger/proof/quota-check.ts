@@ -52,8 +52,8 @@ interface KeyPlans {
 }
 
 /**
- * A request is recorded under the plan that its key had when it was admitted, by an instance whose
- * view may lag.
+ * A request is recorded under the plan that the instance's view showed when the request was
+ * admitted. The view may lag by this time.
  */
 const planLagMs = 10 * 60_000;
 
@@ -100,8 +100,8 @@ export class QuotaCheck {
   #spend(journal: string, { apiKey, servedAt, characters }: Charge): void {
     const stream = quotaStream(apiKey, monthOf(servedAt));
     if (!this.#covers(stream)) return;
-    // A journal may void what another one has charged, also of keys without a quota: its own total
-    // can be negative. Their charges are not counted, so their totals have a lower bound only.
+    // Charges of keys without a quota are not counted, but voids are. A total can be negative,
+    // because a journal may void what another one has charged.
     if (characters > 0 && !this.#plans.of(apiKey)?.isCounted) return;
     const totals = this.#spent.get(journal) ?? new Map<string, number>();
     this.#spent.set(journal, totals.set(stream, (totals.get(stream) ?? 0) + characters));

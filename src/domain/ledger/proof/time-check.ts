@@ -11,7 +11,7 @@ export type Remarks = readonly string[];
 const storedMs = 130_000;
 const backMs = 120_000;
 const unsealedMs = 2 * 60 * 60_000;
-/** A running service appends a seal in this time, if nothing else. */
+/** A running service appends at least one event, a seal, within this time. */
 const pauseMs = 65 * 60_000;
 
 const kinds = {

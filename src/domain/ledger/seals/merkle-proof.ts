@@ -47,7 +47,7 @@ export const createProofBuilder = () => {
       edge.push(last);
       size += 1;
     },
-    /** The proofs for the tree of all leaves, by name. Nothing can be added after it. */
+    /** The proofs for the tree of all leaves, by name. No leaf can be added after this call. */
     proofs: (): ReadonlyMap<string, InclusionProof> => {
       const all = edge.reduceRight<Subtree | undefined>(
         (right, left) => (right ? joined(left, right) : left),

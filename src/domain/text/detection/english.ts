@@ -11,7 +11,7 @@ export const english =
 
 /**
  * Frequent words of other languages that also occur in English texts: in names, abbreviations and
- * phrases, or as other words.
+ * phrases, or as English words with another meaning.
  */
 export const inEnglishTexts =
   "ada ai al ale ali amiga amigo amigos amis ana anne ant antes ay baba bare barn bat beau belle ben bet bo " +

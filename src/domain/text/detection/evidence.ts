@@ -21,7 +21,7 @@ const index = (lists: Readonly<Record<string, string>>): Map<string, string[]> =
 
 const englishWords: ReadonlySet<string> = new Set(split(english));
 const weakWords: ReadonlySet<string> = new Set(split(inEnglishTexts));
-/** Single letters are abbreviations and names (`d'Arc`), too. */
+/** Single letters may also be abbreviations or parts of names (`d'Arc`). */
 const isWeak = (word: string): boolean => /^[a-z]'?$/.test(word) || weakWords.has(word);
 
 const evidence: ReadonlyMap<string, Evidence> = new Map([

@@ -58,8 +58,8 @@ const separatorsOf = (lang: string): Separators => {
 const separated = /(?<!\d)\d+(?:[.,\u066b\u066c'’\u00a0\u2007\u2009\u202f ]\d+)+/gu;
 
 /**
- * Joins the groups of digits of each number. A sign of decimals is then the language's own. Groups
- * with blanks that may be a telephone number or two numbers stay apart.
+ * Joins the groups of digits of each number. Their sign of decimals becomes that of the language.
+ * Groups with blanks that may be a telephone number or two numbers stay apart.
  */
 export const joinGroups: Step = (text, { lang }) => {
   const { point, groupsByBlank } = separatorsOf(lang);

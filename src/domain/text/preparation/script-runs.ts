@@ -21,7 +21,7 @@ interface Script {
   readonly lang: string | ((run: string, text: string) => string);
   /** The length of the shortest run: single letters are signs. */
   readonly minLength?: number;
-  /** Letters that look like Latin ones occur within Latin words. */
+  /** True if the letters look like Latin ones. Such letters also occur within Latin words. */
   readonly isLikeLatin?: true;
 }
 

@@ -4,8 +4,8 @@ import type { Step } from "./reader.ts";
 type Rewriting = readonly [pattern: RegExp, write: Write];
 
 /**
- * Rewrites spellings that are usual in a language, but that espeak-ng 1.51 reads letter by letter
- * or drops sounds of, as spellings that it reads.
+ * Replaces usual spellings of a language with others that espeak-ng 1.51 reads right. It would read
+ * the usual ones letter by letter, or drop sounds.
  */
 export const readableSpelling: Step = (text, { lang, tool }) => {
   if (tool !== "espeak") return text;
@@ -65,7 +65,7 @@ const rewritings: ReadonlyMap<string, readonly Rewriting[]> = new Map([
   ["ky", [[/(?<=\p{L})['’](?=\p{L})/gu, () => ""]]],
   ["mr", marathi],
   ["or", [[/([\u0b21\u0b22])\u0b3c/gu, ([, letter]) => letter]]],
-  // A capital letter within a word begins another one.
+  // For espeak-ng, a capital letter within a word begins another word.
   ["tlh", [[/\p{Lu}/gu, ([letter]) => letter.toLowerCase()]]],
 ]);
 

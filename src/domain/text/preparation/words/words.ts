@@ -31,7 +31,7 @@ const readForm = (form: string): [category: string, word: string] => {
 
 const read = new Map<string, ReadonlyMap<string, Word>>();
 
-/** The words of a language by sign; those that people say come first. */
+/** The words of a language by sign. Those of signs.ts replace those of cldr.ts. */
 export const wordsOf = (lang: string): ReadonlyMap<string, Word> => {
   const language = languageOf(lang);
   let words = read.get(language);
