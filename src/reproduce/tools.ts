@@ -68,8 +68,8 @@ const neverLoaded = (): never => {
 const ignored = { succeeded: () => undefined, failed: () => undefined, ignored: () => undefined };
 
 /**
- * Describes the voice as a service does that has the published files. `readFile` checks that they
- * are these.
+ * Describes the voice as a service with the published files does. `readFile` checks that the files
+ * are the published ones.
  */
 const installedVoice = (voiceName: string): InstalledVoice | undefined => {
   const [prefix = "", name = ""] = voiceName.split(":");

@@ -33,8 +33,9 @@ interface WaveformOptions {
 }
 
 /**
- * The waveform of the spectra, a frame at a time, each in the same buffer: pulses with the
- * frequency of the voice, filtered by the spectrum of the harmonics, noise, and the rest.
+ * Computes the waveform of the spectra. It is the sum of three parts: pulses with the frequency of
+ * the voice, which are filtered by the spectrum of the harmonics; noise; and the rest. Each frame
+ * is yielded in the same buffer.
  */
 export function* waveform(spectra: Spectra, { pitch, seed }: WaveformOptions): Generator<Float64Array, void> {
   const { f0 } = spectra;
@@ -86,8 +87,8 @@ export function* waveform(spectra: Spectra, { pitch, seed }: WaveformOptions): G
 }
 
 /*
- * These arrays hold the frame that is made. Each step is a small loop over arrays: the compiler
- * inlines the functions that it calls, which otherwise allocate their results.
+ * These arrays hold the frame that is being computed. Each step is a small loop over arrays: the
+ * compiler inlines the functions that it calls, which otherwise allocate their results.
  */
 const magnitudes = new Float64Array(bins);
 const turns = new Float64Array(bins);

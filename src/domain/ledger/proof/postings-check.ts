@@ -151,7 +151,7 @@ export class PostingsCheck {
   }
 }
 
-/** Adds the event's entries to the sums of their accounts, one for each account. */
+/** Adds the event's entries to one sum for each account. */
 const addUnposted = (
   event: ProvenEvent & JournalEvent,
   postings: Map<string, Posting>,

@@ -17,7 +17,10 @@ import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from ".
 import type { createJournalChains } from "./journal-chains.ts";
 import { NotGenuine, NotSealed, nameOf } from "./not-genuine.ts";
 
-/** A seal covers an earlier part of the log, so these members must be known before its event. */
+/**
+ * A seal covers an earlier part of the log, so these members must be known before its event is
+ * read.
+ */
 export interface SealPlan extends Pick<Sealed, "position" | "at"> {
   readonly revision: number;
   /** False for a seal of an earlier release. */
@@ -29,7 +32,7 @@ export interface SealCheckOptions {
   /** All seals, in order. */
   readonly plan: readonly SealPlan[];
   readonly chains: ReturnType<typeof createJournalChains>;
-  /** A checkpoint that the auditor has kept: one of the seals must be this one. */
+  /** A checkpoint that the auditor has kept. One of the seals must have it. */
   readonly kept?: Checkpoint | undefined;
 }
 
