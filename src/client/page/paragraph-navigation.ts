@@ -46,7 +46,8 @@ export const navigateParagraphs: Feature = ({ features, speaker, highlighter, si
 };
 
 /**
- * In a select, these keys open the list. The event's target is never an element in a shadow root.
+ * True also in a select, because these keys open its list. The path is read, because the event's
+ * target is never an element in a shadow root.
  */
 const isEditable = (event: Event): boolean => {
   const [target] = event.composedPath();

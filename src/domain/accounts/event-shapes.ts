@@ -43,7 +43,7 @@ const plan = object({
   monthlyCharacters: nullable(count),
 } satisfies MembersOf<Plan>);
 
-/** A higher quota ends a suspension by `quota`. An operator can end both. */
+/** A higher quota ends a suspension by `quota`. An operator can end any suspension. */
 export type SuspensionCause = "quota" | "operator";
 
 export const keyShapes = {

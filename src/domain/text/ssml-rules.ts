@@ -1,8 +1,8 @@
 import { milliseconds } from "./ssml-breaks.ts";
 
 /**
- * The SSML that reaches an engine. Prefixed attributes and namespaces are dropped; everything else
- * is refused.
+ * The elements and attributes of SSML that engines may get. Prefixed attributes and namespaces are
+ * dropped; everything else is refused.
  */
 export interface ElementRule {
   /**
@@ -30,7 +30,7 @@ const matching =
   (value) =>
     pattern.test(value);
 
-/** Matches this form if the number that is its first group is from `min` to `max`. */
+/** Matches the form if its first group is a number from `min` to `max`. */
 const within =
   (form: RegExp, min: number, max: number): Shape =>
   (value) => {

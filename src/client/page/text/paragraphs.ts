@@ -90,7 +90,7 @@ export class Paragraph {
     return notSsml(this.#text);
   }
 
-  /** The next word does not continue the last one. */
+  /** Call it where the next word does not continue the last one. */
   breakWord(): void {
     this.#isWordBroken = true;
   }

@@ -2,7 +2,7 @@ import type { MappedText, Replacement } from "../mapped-text.ts";
 import type { ReadElements } from "../ssml-runs.ts";
 import { languageOf } from "./language.ts";
 
-/** Describes what reads a prepared text aloud, and what it reads right by itself. */
+/** Describes what reads a prepared text aloud. */
 export interface Reader {
   /** The language tag (BCP-47). */
   readonly lang: string;
@@ -16,7 +16,7 @@ export type Step = (text: MappedText, reader: Reader) => MappedText;
 
 /**
  * The tools that read the markup of documents. Other tools get plain texts, pauses and prosody.
- * flite has an option for markup, with which it never ends.
+ * flite's option for markup is not used, because flite never ends with it.
  */
 export const readsMarkup: ReadonlySet<Reader["tool"]> = new Set(["espeak"]);
 
