@@ -13,7 +13,7 @@ export interface SpeakParams {
   readonly pitch?: number;
   /** 0 to 2, 1 is normal. */
   readonly rate?: number;
-  /** Returns a number from 0 to 1. */
+  /** 0 to 1, 1 is normal. */
   readonly volume?: number;
   /** True if the player applies rate and volume that the service could not apply. Default: true. */
   readonly prosodyFallback?: boolean;

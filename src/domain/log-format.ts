@@ -15,8 +15,8 @@ export type LogEvent = EventOf<typeof logShapes>;
 export const logStream = "log";
 
 /**
- * The format that this version reads and writes. It changes when an earlier version would count,
- * prove or serve something else from the new events. 1: servings are in the accounts
+ * The format that this version reads and writes. It changes when earlier versions would draw wrong
+ * counts, proofs or servings from the new events. 1: servings are in the accounts
  * (`SynthesisServed` in `usage-` streams). 2: servings are in journals.
  */
 const logFormat = 2;
@@ -38,7 +38,7 @@ export const logDecider = {
   },
 };
 
-/** Gives a log an id, and records the format of one that has none. */
+/** Gives the log an id and records its format, unless it has them. */
 export const beginLog = (
   { logId, format }: Log,
   { newId, version, at }: { readonly newId: string; readonly version: string; readonly at: string },

@@ -6,7 +6,7 @@ const serializer = new PrometheusSerializer(undefined, false, undefined, false, 
 
 /**
  * Text exposition format, version 0.0.4. OpenTelemetry's serializer omits units from names, but a
- * collector adds them. Here a metric has the same name on both ways to Prometheus.
+ * collector adds them. Here a metric has the same name at /metrics as through a collector.
  */
 export const prometheusText = ({ resource, scopeMetrics }: ResourceMetrics): string =>
   serializer.serialize({

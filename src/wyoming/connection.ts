@@ -119,8 +119,8 @@ export class Connection {
   }
 
   /**
-   * Handles the events of a chunk in order; a chunk may hold thousands, so other connections take
-   * turns. Nothing more is read until they are handled.
+   * Handles the events of a chunk in order. A chunk may hold thousands, so other connections are
+   * served in between. Nothing more is read until they are handled.
    */
   async #receive(chunk: Buffer): Promise<void> {
     if (this.#over.signal.aborted) return;

@@ -60,8 +60,8 @@ export const speakUtterance = async (utterance: Utterance, options: SpeakerOptio
 };
 
 /**
- * Returns the error for a text with nothing to speak. Letters that no voice pronounces are not left
- * out.
+ * Returns the error for a text with nothing to speak, which is left out. Throws all other errors,
+ * such as that for letters that no voice pronounces.
  */
 const ifNoOutput = (error: unknown): NothingToSpeak => {
   if (error instanceof NothingToSpeak) return error;

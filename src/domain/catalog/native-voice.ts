@@ -14,7 +14,7 @@ export const isNative = ({ service }: SystemVoice): boolean => service === undef
 /**
  * A voice's own name, without what browsers add to it (`Samantha (English (United States))`,
  * `Microsoft Zira Desktop - English (United States)`) in their own language. The client library has
- * a copy of this rule (`native-narrator.ts`).
+ * a copy of this rule (`native-voices.ts`).
  */
 export const ownName = (name: string): string =>
   name.normalize("NFC").replace(/^(.+?)( Desktop)?( - .*| ?[(（].*)?$/su, "$1");

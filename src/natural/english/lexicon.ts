@@ -254,7 +254,8 @@ const inflect = (stem: string, ending: Ending, accent: Accent): string | undefin
       if (/[pkfθʃsʧ]/.test(last)) return `${stem}t`;
       return /[dt]/.test(last) ? `${flapped}${weak}d` : `${stem}d`;
     case "ing":
-      // In British English an r is pronounced before this ending, which the stem does not have.
+      // In British English such a stem gets an r before this ending, so the form is not derived
+      // from it.
       return accent === "gb" && /[əː]/.test(last) ? undefined : `${flapped}ɪŋ`;
   }
 };

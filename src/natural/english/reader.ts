@@ -203,7 +203,7 @@ const readItems = async (
       .replace(/ɾ/g, "T")
       .replace(/ʔ/g, "t");
     following = read?.following ?? followingOf(phonemes, "", following);
-    // The blank after a sign without a sound is read after the word before the sign.
+    // Where a sign has no sound, the blank after it moves to the end of the word before it.
     isBlankNext ||= /\s/.test(text.charAt(end)) && words.some(({ phonemes }) => phonemes !== "");
     const blank = phonemes !== "" && isBlankNext ? " " : "";
     if (phonemes !== "") isBlankNext = false;

@@ -14,7 +14,7 @@ const defaultSecondsPerCharacter = 1 / 15;
 export class ReadingTime {
   readonly #parts = new Map<number, PlayedPart>();
 
-  /** A part was played in this time, at normal speed. */
+  /** Records that a part was played in this time, at normal speed. */
   record(part: PlayedPart): void {
     if (part.length > 0 && part.seconds > 0) this.#parts.set(part.charIndex, part);
   }

@@ -194,8 +194,8 @@ const addCharge = (charges: Charges, at: number): void => {
 };
 
 /**
- * False if there is no charge of this time. An entry without charges stays, because its deletion
- * would have to be subtracted from the size.
+ * False if there is no charge of this time. An entry without charges stays, so that the size need
+ * not be counted again.
  */
 const deleteCharge = (charges: Charges, at: number): boolean => {
   if (charges.lastCount > 0 && at === charges.last) {

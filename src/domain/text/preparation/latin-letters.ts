@@ -32,8 +32,8 @@ export const inAscii: Readonly<Record<string, string>> = {
 };
 
 /**
- * The names of Greek letters. hibari and Kokoro, too, do not read those that stand alone in a Latin
- * text.
+ * The names of Greek letters. Like flite and SVOX Pico, hibari and Kokoro do not read a Greek
+ * letter that stands alone in a Latin text.
  */
 const greekNames =
   "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau upsilon phi chi psi omega";

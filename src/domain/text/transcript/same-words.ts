@@ -73,8 +73,8 @@ const tokensOf = (text: string): Token[] => {
  */
 const maxJoined = 4;
 /**
- * The maximum words of a number: so many per digit, and so many for its unit. Two characters of
- * scripts without spaces count as a word.
+ * The maximum number of words per digit of a number, and for its unit. Two characters of scripts
+ * without spaces count as a word.
  */
 const [wordsPerDigit, wordsOfUnit] = [2, 2];
 const wordsOfSign = 3;
