@@ -15,9 +15,9 @@ export type LogEvent = EventOf<typeof logShapes>;
 export const logStream = "log";
 
 /**
- * The format that this version reads and writes. It changes when earlier versions would draw wrong
- * counts, proofs or servings from the new events. 1: servings are in the accounts
- * (`SynthesisServed` in `usage-` streams). 2: servings are in journals.
+ * The format that this version reads and writes. It changes when an earlier version would misread
+ * the new events, so that its counts, proofs or responses would be wrong. 1: servings are in the
+ * accounts (`SynthesisServed` in `usage-` streams). 2: servings are in journals.
  */
 const logFormat = 2;
 

@@ -6,8 +6,8 @@ import { voiceName } from "./voice-name.ts";
 
 /**
  * The engines that run on a website's own credentials (BYOK). The table below is their list:
- * routes, OpenAPI, CLI, catalog ids and secrets follow from it. Its driver is attached in
- * src/bootstrap/speech/providers.ts, and the console's form has its fields in
+ * routes, OpenAPI, CLI, catalog ids and secrets follow from it. A provider's driver is attached in
+ * src/bootstrap/speech/providers.ts. The fields of its credentials in the console are in
  * src/console/screens/websites/website-credentials.ts.
  */
 interface ByokProvider {

@@ -139,7 +139,10 @@ const links: ReadonlySet<string> = new Set(["Link", "Image"]);
 const linkParts: ReadonlySet<string> = new Set(["LinkMark", "LinkLabel"]);
 const unread: ReadonlySet<string> = new Set(["FencedCode", "LinkReference"]);
 
-/** Adds what is neither text nor within markup around text. All other elements are markup. */
+/**
+ * Adds an element that is read as other text, or as a pause between texts. All other elements are
+ * markup, which is not read.
+ */
 const addElement = (writer: PartWriter, { name, from, to }: Element, own: string): void => {
   if (name === "Escape") writer.add(from, to, own.slice(1));
   else if (name === "Entity") writer.add(from, to, decodeString(own));

@@ -104,7 +104,7 @@ export const spokenOf = ({ text, original = text, reading, replacements, ssml }:
 };
 
 /**
- * All characters of a plain text; of an SSML document, which is well-formed, its text without
+ * Returns all characters of a plain text, or those of a well-formed SSML document without its
  * markup.
  */
 export const spokenText = (text: string, ssml: boolean): SpokenText =>

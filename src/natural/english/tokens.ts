@@ -77,7 +77,7 @@ const splitInside = (core: string): string[] => {
 
 /**
  * Joins two or three parts that are an exception together, such as `Sept` and `.`, and divides them
- * as it says.
+ * as the exception says.
  */
 const joinExceptions = (parts: readonly string[], exceptions: TokenizerExceptions): readonly string[] => {
   if (parts.length < 2) return parts;

@@ -15,7 +15,7 @@ import { useGet } from "../../use-data.ts";
 
 type WebsiteList = Listed & { readonly websites: readonly WebsiteDetails[] };
 
-/** All websites, and the registration of another one. */
+/** All websites, and a button to register one. */
 export const Websites = (): VNode => {
   const mayChange = useMayChange();
   const [search, setSearch] = useState("");
