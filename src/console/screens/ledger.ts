@@ -44,7 +44,10 @@ const filtersOf = (query: URLSearchParams): Filters => {
   return { apiKey: of("key"), stream: of("stream"), type: of("type"), from, to, after };
 };
 
-/** Writes the time of a `datetime-local` control in UTC for the API; empty if the control is. */
+/**
+ * Writes the value of a `datetime-local` control as a time in UTC for the API. An empty value stays
+ * empty.
+ */
 const timeOfControl = (value: string): string => (value === "" ? "" : `${value.slice(0, 16)}:00.000Z`);
 
 /** A field for a minute in UTC. */

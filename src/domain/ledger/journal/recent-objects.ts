@@ -194,8 +194,8 @@ const addCharge = (charges: Charges, at: number): void => {
 };
 
 /**
- * False if there is no charge of this time. An entry without charges stays, so that the size need
- * not be counted again.
+ * Returns false if there is no charge of this time. An object that has no charge left stays in the
+ * generation, so its size does not change.
  */
 const deleteCharge = (charges: Charges, at: number): boolean => {
   if (charges.lastCount > 0 && at === charges.last) {
