@@ -10,7 +10,7 @@ export interface SpokenWord {
   readonly length: number;
 }
 
-/** The words that a model speaks at once. */
+/** The words of a sentence, or of a part of one that a model speaks in one run. */
 export type SpokenSentence = readonly SpokenWord[];
 
 /** Reads texts of one language. */

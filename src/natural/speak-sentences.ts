@@ -11,9 +11,9 @@ export interface VoiceEvent {
   readonly value?: string;
 }
 
-/** The audio of a model for symbols that it spoke at once. */
+/** The audio of one run of a model. */
 export interface SpokenSymbols {
-  /** Its chunks. Each is read before the next one is computed. */
+  /** The chunks of the audio. Each is read before the next one is computed. */
   readonly audio: Iterable<Float32Array | Float64Array>;
   /** Samples before the first symbol. */
   readonly lead: number;
@@ -29,7 +29,10 @@ interface SentenceSpeaker {
   readonly onEvent: (event: VoiceEvent) => void;
 }
 
-/** Speaks sentences with a model of the Kokoro family, in parts that it takes at once. */
+/**
+ * Speaks sentences with a model of the Kokoro family. Each part of a sentence is one run of the
+ * model.
+ */
 export async function* speakSentences(
   sentences: readonly SpokenSentence[],
   { vocabulary, run, onEvent }: SentenceSpeaker,
@@ -69,9 +72,7 @@ const partsOf = (sentence: SpokenSentence): readonly SpokenSentence[] => {
   return parts;
 };
 
-/**
- * Divides a word with more symbols than the model takes: a long number, or phonemes of a document.
- */
+/** Divides a word with more symbols than one run takes: a long number, or phonemes from SSML. */
 const divideWord = (word: SpokenWord): SpokenWord[] =>
   word.phonemes.length <= maxSymbols
     ? [word]

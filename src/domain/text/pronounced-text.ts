@@ -7,7 +7,7 @@ export interface PronouncedWords {
   readonly ipa: string;
 }
 
-/** Reads the words of a document of `runsOf`, and which of them have phonemes, in order. */
+/** Reads the text of a document from `runsOf`, and the words that have phonemes, in order. */
 export const pronouncedText = (
   document: string,
 ): { readonly text: string; readonly pronounced: readonly PronouncedWords[] } => {

@@ -48,7 +48,7 @@ export const readWord = async (word: readonly Part[], following: Following, read
   return { phonemes: joinSpans(spans, textOf(word)), following: next };
 };
 
-/** Returns what follows the word before this one. */
+/** Describes a word and the text after it, for the reading of the word before it. */
 export const followingOf = (phonemes: string, text: string, after: Following): Following => {
   const start = startOf(phonemes);
   return {
