@@ -4,13 +4,13 @@ import type { RecordedEvent } from "../src/eventstore/event-store.ts";
 import type { Projection } from "./projection.ts";
 
 export interface CatalogState {
-  /** The number of folded events: changes with the catalog, and is equal on every instance. */
+  /** The number of folded events. It changes with the catalog, and is equal on every instance. */
   revision: number;
   /** ISO 8601, UTC; null while the catalog is empty. */
   updatedAt: string | null;
   voices: Voice[];
   systemVoices: SystemVoice[];
-  /** Is null if nothing was ever chosen: then the classic voices speak. */
+  /** Null if no choice was ever made. The classic voices then speak. */
   chosen: ChosenVoices | null;
 }
 

@@ -16,9 +16,9 @@ interface MonthlyUsage extends UsageAccount {
 }
 
 /**
- * The part of its monthly quota that each key has used, for EventStoreDB servers. It is the sum of
- * the postings to the key's usage account. A serving is posted within 15 minutes. Reservations are
- * in the `quota-` streams, the quota itself in the key's plan. Partition:
+ * How much of its monthly quota each key has used. EventStoreDB servers run this projection. It is
+ * the sum of the postings to the key's usage account. A serving is posted within 15 minutes.
+ * Reservations are in the `quota-` streams, the quota itself in the key's plan. Partition:
  * `usage-{apiKey}-{yyyy-mm}`.
  */
 export const monthlyQuota: Projection<MonthlyUsage> = {

@@ -14,7 +14,7 @@ export interface SuspensionChange {
 }
 
 const partition = "latest";
-/** Webhooks are notified within seconds, so the last ones suffice. */
+/** Webhooks are notified within seconds, so the last changes suffice. */
 const maxChanges = 500;
 
 /** The last suspensions and reinstatements of all keys, in order. */

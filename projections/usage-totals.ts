@@ -43,8 +43,9 @@ const usageTotalsPartition = "all";
 const initial = (): UsageTotals => ({ days: {}, months: {} });
 
 /**
- * The servings of all journals: those of all keys by day, and those of each key by month. It
- * ignores the events of the registry, which it reads so that it reaches their positions.
+ * Counts the servings of all journals: those of all keys by day, and those of each key by month. It
+ * also reads the events of the journal registry, which it ignores, so that it reaches their
+ * positions.
  */
 export const usageTotals: Projection<UsageTotals> = {
   name: "usage-totals",

@@ -38,9 +38,14 @@ const units = {
   "%": "concentr-percent",
   "‰": "concentr-permille",
 };
-/** Where a name after that of a country takes an ending, which it has not without it. */
+/**
+ * In these languages, a currency's noun has an ending after the name of a country, and none without
+ * it.
+ */
 const possessive = new Set(["az", "ba", "cv", "kk", "ky", "tk", "tr", "tt", "ug", "uz"]);
-/** Signs that espeak-ng 1.51 says itself with a word of the language, which it keeps. */
+/**
+ * Signs that espeak-ng 1.51 itself reads as a word of the language. They get no other name here.
+ */
 const spokenByEspeak: readonly (readonly [signs: string, languages: string])[] = [
   ["+±×÷=°§©®™%", "af hu ltg lv pl sk"],
   ["©®™%", "am az ga sd si sw ur"],
@@ -205,7 +210,8 @@ const derivedNames = (language: string): [string, string][] => {
 };
 
 /**
- * Signs that have words of their own, and the skin tones of sequences, which are named one by one.
+ * False for signs that have words of their own, and for sequences with skin tones, whose members
+ * are named one by one.
  */
 const isNamedEmoji = (sign: string): boolean =>
   /^(?:(?![#*0-9©®™‼⁉ℹ↔-↪])\p{Emoji}|\p{RI}\p{RI})/u.test(sign) && !/.\p{Emoji_Modifier}/u.test(sign);

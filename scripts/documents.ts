@@ -17,9 +17,9 @@ const readText = (path: string): string => readFileSync(join(root, path), "utf8"
 interface Setting {
   readonly name: string;
   readonly description: string;
-  /** As in the environment; empty without a default. */
+  /** The default as the environment would have it; empty if there is none. */
   readonly value: string;
-  /** What is in effect without a value. */
+  /** What applies if the setting has no value. */
   readonly fallback: string;
   /** A valid value, for settings without a default. */
   readonly example: string;

@@ -58,7 +58,8 @@ const compareAudio = async (
   const voices = await list(library, "--voices");
   const variants = (await list(library, "--voices=variant")).map((file) => file.replace("!v/", "+"));
   /**
-   * `unstable`: the command line itself does not always make the same audio, and made ours as well.
+   * `unstable` counts jobs of which the command line itself makes different audio from run to run,
+   * the library's among it.
    */
   const differences = { different: 0, unstable: 0 };
   const compareOne = async (index: number): Promise<void> => {

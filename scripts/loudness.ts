@@ -1,8 +1,8 @@
 /**
  * Measures the loudness of each local voice of the catalog (EBU R128, ffmpeg's `ebur128`), and
  * writes the table of gains in src/engines/local/gains.ts to the standard output. Takes a few
- * minutes, and an hour with Kokoro; needs espeak-ng, flite, ffmpeg and natural voices. An argument
- * is the beginning of the names of voices: others are not measured.
+ * minutes, and an hour with Kokoro; needs espeak-ng, flite, ffmpeg and natural voices. With an
+ * argument, only voices whose names begin with it are measured.
  */
 import { naturalVoices } from "../src/domain/catalog/natural-voices.ts";
 import { releaseSeed } from "../src/domain/catalog/seed/seed.ts";

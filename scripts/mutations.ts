@@ -56,7 +56,7 @@ const options = {
   mochaOptions: {
     "no-package": true,
     config: ".mocharc.json",
-    // A mutant that the models find, too, is worth a faster test.
+    // Long tests do not run: a mutant that only they would notice needs a faster test.
     spec: globSync(scope.map((name) => `test/${name}/**/*.test.ts`)).filter(
       (file) => !longFiles.has(resolve(file)),
     ),
@@ -69,7 +69,7 @@ const options = {
   dryRunTimeoutMinutes: 60,
   timeoutMS: 20_000,
   tempDirName: join(folder, "sandbox"),
-  // TypeScript's configuration would be rewritten, for which Stryker needs TypeScript.
+  // Stryker would rewrite tsconfig.json, for which it needs TypeScript.
   ignorePatterns: [
     "*",
     ...["src/**", "test/**", "projections/**", "scripts/**", "docs/**", "infra/**"].map((name) => `!${name}`),

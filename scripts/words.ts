@@ -84,7 +84,7 @@ const wordsOfName = (name: string): string[] =>
     .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2")
     .split(/[^A-Za-z]+/);
 
-/** Objects repeat the names of properties that are declared elsewhere. */
+/** Returns undefined for the members of objects: they repeat names that are declared elsewhere. */
 const declaredName = (node: ts.Node): ts.Identifier | ts.PrivateIdentifier | undefined => {
   if (
     ts.isPropertyAccessExpression(node) ||
@@ -123,7 +123,7 @@ const checkComments = (text: string, report: Report): void => {
     checkProse(comment, (offset, words) => report(index + offset, words));
 };
 
-/** What is outside of code, of the glossary, and of what is released. */
+/** A page without its code, the glossary, and the changes of released versions. */
 const proseOf = (page: string): string =>
   page
     .replace(/^ *```.*?^ *```$/gms, blank)

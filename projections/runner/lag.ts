@@ -15,16 +15,16 @@ export const createLag = (time: Pick<typeof performance, "now">) => {
   let last: Append | undefined;
   let lostAt: number | undefined;
   return {
-    /** The log has an event at this position. */
+    /** Called when the log has an event at this position. */
     appended: (position: number): void => {
       last = { position, time: time.now() };
       first ??= last;
     },
-    /** The subscription has ended. */
+    /** Called when the subscription has ended. */
     lost: (): void => {
       lostAt ??= time.now();
     },
-    /** The subscription has reached the log's end. */
+    /** Called when the subscription has reached the log's end. */
     caughtUp: (): void => {
       lostAt = undefined;
     },

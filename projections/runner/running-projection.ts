@@ -103,7 +103,7 @@ export class RunningProjection {
     return true;
   }
 
-  /** Starts from zero, after this position. */
+  /** Forgets all states, so that only events after this position are folded. */
   startAfter(position: number): void {
     this.#partitions = new Map();
     this.#range = undefined;

@@ -83,7 +83,7 @@ const write = async (path: string, chunks: Iterable<string>): Promise<void> => {
   }
 };
 
-/** No snapshot takes as long to write: an older temporary file is left from a crash. */
+/** Writing a snapshot never takes this long: an older temporary file is left from a crash. */
 const orphanedMs = 3_600_000;
 
 /**
@@ -111,8 +111,8 @@ const ageOf = async (path: string): Promise<number> => {
 };
 
 /**
- * Yields the lines of a snapshot file: a header, the partitions, a footer, and the digest of all
- * lines before it with its authentication code.
+ * The lines of a snapshot file: a header, the partitions, a footer, and the digest of all lines
+ * before it with its authentication code.
  */
 const checkpointSchema = z.object({ position: z.int().nonnegative(), id: z.string().min(1) });
 const headerSchema = z.object({ from: checkpointSchema });

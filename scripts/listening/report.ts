@@ -22,8 +22,8 @@ export const tableOf = (scores: readonly VoiceScore[]): string => {
 };
 
 /**
- * The sentences that one voice's listeners would misunderstand as written only, and then all others
- * that were heard wrong.
+ * Lists the sentences of one voice that were heard wrong: first those that are heard right if they
+ * are written in words, then the others.
  */
 export const heardWrongText = ({ voice, heardWrong }: VoiceScore): string => {
   const lines = heardWrong

@@ -26,7 +26,7 @@ export interface VoiceScore {
     readonly sentences: number;
     readonly right: number;
     readonly rightInWords: number;
-    /** Heard right as written and in words. */
+    /** The number of sentences that were heard right both as written and in words. */
     readonly rightInBoth: number;
   };
   readonly heardWrong: readonly HeardWrong[];

@@ -2,7 +2,7 @@ import { gunzipSync, inflateRawSync } from "node:zlib";
 
 /**
  * The content of a file in an archive, by its path there.
- * @throws {Error} it is not in the archive
+ * @throws {Error} if the archive does not have the file
  */
 export type ReadMember = (path: string) => Buffer;
 

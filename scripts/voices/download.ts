@@ -6,7 +6,7 @@ const timeouts = { startMs: 10_000, fileMs: 180_000 } as const;
 
 export const sha256Of = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
-/** @throws {Error} in one line: it cannot be fetched, or is another file than the expected one */
+/** @throws {Error} with one line, if the file cannot be fetched, or is not the expected one */
 export const download = async (url: string, sha256: string): Promise<Buffer> => {
   const bytes = await fetchBytes(url);
   if (sha256Of(bytes) !== sha256)
@@ -15,7 +15,8 @@ export const download = async (url: string, sha256: string): Promise<Buffer> => 
 };
 
 /**
- * An archive of a registry, or of its mirror that `PIP_INDEX_URL` or `NPM_CONFIG_REGISTRY` names.
+ * Downloads an archive from its registry, or from the mirror that `PIP_INDEX_URL` or
+ * `NPM_CONFIG_REGISTRY` names.
  * @throws as `download`
  */
 export const downloadArchive = async (archive: PackageArchive): Promise<Buffer> => {

@@ -12,7 +12,7 @@ const isHere = async (folder: string, file: string, sha256: string): Promise<boo
     () => false,
   );
 
-/** Called before a download. @throws {Error} in one line: the folder cannot be written */
+/** Called before a download. @throws {Error} with one line, if the folder cannot be written */
 const prepare = async (folder: string): Promise<void> => {
   try {
     await mkdir(folder, { recursive: true });
@@ -43,14 +43,14 @@ const removeOrphanedFiles = async (folder: string): Promise<void> => {
 };
 
 /**
- * A file with the id of this process is not its own: it has written none yet, and an earlier
- * process, for example of another container, may have had the id.
+ * Returns false for the id of this process: a file with that id is of an earlier process, for
+ * example in another container, because this one has written none yet.
  */
 const isAnotherProcess = (pid: number): boolean => {
   try {
     return pid !== process.pid && process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // another user's
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // a process of another user
   }
 };
 
@@ -68,7 +68,7 @@ export const missingFrom = async ({ files, archives }: VoicePackage, folder: str
   return missing;
 };
 
-/** @throws {Error} in one line */
+/** @throws {Error} with one line */
 export const installArchives = async (voicePackage: VoicePackage, folder: string): Promise<void> => {
   const { title, files, archives } = voicePackage;
   const missing = await missingFrom(voicePackage, folder);

@@ -45,7 +45,7 @@ interface FollowOptions {
   readonly maxLagMs?: number;
   /** If it throws, the batch is delivered again. */
   readonly onBatch: (batch: EventBatch) => void | Promise<void>;
-  /** Called when a subscription has failed. It is repeated. */
+  /** Called when a subscription has failed, before the next attempt. */
   readonly onError?: (error: unknown) => void;
   /** Called before each new attempt, also after a subscription that ended without an error. */
   readonly onInterrupted?: () => void;
@@ -102,7 +102,7 @@ export const follow = ({
     return exponentialBackoff(resubscribeDelayMs, failures);
   };
   const ended = retry({ delayAfter, time, signal }, deliver)
-    .catch(() => {}) // only after `close`
+    .catch(() => {}) // it rejects only after `close`
     .finally(caughtUp.resolve);
   return { caughtUp: caughtUp.promise, ended, close: () => stop.abort() };
 };

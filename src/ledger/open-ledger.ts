@@ -72,7 +72,7 @@ export interface OpenLedgerOptions {
 
 export interface OpenLedger {
   readonly ledger: Ledger;
-  /** Entries of journals that are not durable yet. */
+  /** The number of entries of this process's journals that are not durable yet. */
   readonly pendingEntries: () => number;
   /**
    * Takes over the journal of a process that is known to have ended.
@@ -154,7 +154,8 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
         onUnusable: (session) => sessions.takeOver(session),
         onExpired: (receipt) => {
           const { apiKey, characters } = receipt.serving;
-          options.onCharged(apiKey, monthOf(receipt.at), characters, true); // it is not voided if it was repeated
+          // A serving that was repeated is not voided.
+          options.onCharged(apiKey, monthOf(receipt.at), characters, true);
           ledger.voidServing(receipt);
         },
         onLost: ({ voids, streams }) => ledger.recordLost(voids, streams),

@@ -95,7 +95,8 @@ export class Recorder {
         this.#options.sessions.takeOver(session);
         return again("takenOver");
       }
-      // With an unknown outcome the writer takes the charge back as soon as it knows.
+      // If the outcome is unknown, the writer takes the charge back as soon as it knows the
+      // outcome.
       if (!(error instanceof OutcomeUnknown)) reservations.refund(apiKey, month, characters);
       done(error, undefined);
     });

@@ -16,7 +16,10 @@ export type { Principal };
 export type Credentials =
   /** A key and its secret, in two headers. */
   | { readonly by: "secret"; readonly apiKey: string | undefined; readonly apiSecret: string }
-  /** An access token, from its origin if it is bound to one. An additional key must match it. */
+  /**
+   * An access token. If it is bound to an origin, the request must come from there. A key that is
+   * sent with it must be the token's.
+   */
   | {
       readonly by: "token";
       readonly token: string;

@@ -39,7 +39,7 @@ export interface Validity {
 }
 
 /**
- * It is built from a literal, because V8 stores some members of a spread object apart from it, and
+ * It is built from a literal, because V8 stores some members of a spread object outside of it, and
  * each request reads them.
  */
 export const principalOf = (key: IssuedKey, proof: Proof): Principal => {
@@ -56,7 +56,7 @@ export const actingKey = (key: IssuedKey): ActingKey => {
   return { ...acting, suspension: { cause, reason } };
 };
 
-/** All keys with equal plans share one. */
+/** Keys with equal plans share one object. */
 const intern = createInterner<Plan>(
   ({ tier, requestsPerMinute, monthlyCharacters }) => `${tier} ${requestsPerMinute} ${monthlyCharacters}`,
 );

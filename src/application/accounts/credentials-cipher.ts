@@ -58,7 +58,10 @@ export const createCredentialsCipher = ({
   keys,
   random,
 }: {
-  /** 32 bytes each, for this purpose only: the current key, then previous ones, which only open. */
+  /**
+   * Keys of 32 bytes, for this purpose only: the current one, then previous ones, which only
+   * decrypt.
+   */
   keys: readonly [Buffer, ...Buffer[]];
   random: Random;
 }): CredentialsCipher => {

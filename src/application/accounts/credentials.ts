@@ -52,7 +52,7 @@ export interface CredentialsDetails {
   readonly voices: number;
   /** The time in ISO 8601, UTC. */
   readonly setAt: string;
-  /** Present if the provider has announced the end of their model. */
+  /** Present if the provider has announced the end of the model that the credentials name. */
   readonly retirement?: ModelRetirement & {
     /** Says what operators should do. */
     readonly message: string;
@@ -93,8 +93,8 @@ interface CredentialsServiceOptions {
 export type CredentialsService = ReturnType<typeof createCredentialsService>;
 
 /**
- * BYOK credentials of websites. A resolved command is visible on this instance. All may throw
- * {Unavailable}.
+ * Creates the service of websites' BYOK credentials. When a command resolves, its effect is visible
+ * on this instance. All methods may throw {Unavailable}.
  */
 export const createCredentialsService = (options: CredentialsServiceOptions) => {
   const { execute, websites, credentials: view, providers, cipher, clock, deadlineMs = 15_000 } = options;
@@ -164,7 +164,7 @@ export const createCredentialsService = (options: CredentialsServiceOptions) => 
       await command(websiteId, (state) => setCredentials(state, set), context);
       return { ...details(engine, { ...set, setAt: at }), ...noticeOf(provider.retirement?.(given)) };
     },
-    /** @throws {NotFound} also when there are none */
+    /** @throws {NotFound} for an unknown website, and if it has no such credentials */
     remove: async (websiteId: string, engine: ByokEngine, context: CommandContext): Promise<void> => {
       await loadWebsite(websiteId, context);
       await command(websiteId, (state) => removeCredentials(state, { engine, at: now() }), context);

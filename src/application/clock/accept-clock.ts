@@ -26,9 +26,8 @@ export interface AcceptedClock {
 }
 
 /**
- * Accepts this machine's clock, of which an operator says that it is right. Appends
- * `ClockCorrected` if the log has later times, else `ClockAccepted`. All instances whose clocks
- * agree record again.
+ * Accepts this machine's clock, because an operator says that it is right. Appends `ClockCorrected`
+ * if the log has later times, else `ClockAccepted`. All instances whose clocks agree record again.
  * @throws {Conflict} if the event store has another clock, which differs
  * @throws {Unavailable}
  */
@@ -44,7 +43,7 @@ interface AcceptClockOptions {
   readonly isStoreEmbedded: boolean;
 }
 
-/** Instances record with clocks that are this far off. */
+/** Instances still record while their clocks are off by no more than this. */
 const toleranceMs = 60_000;
 
 const decider = { initial: () => undefined, evolve: () => undefined };

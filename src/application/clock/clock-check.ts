@@ -42,8 +42,8 @@ interface ClockCheckOptions {
 const warningMs = 2_000;
 const wrongMs = 60_000;
 /**
- * A share of the time since the last agreement: corrections of the clock in small steps are
- * legitimate.
+ * The correction that is legitimate, as a share of the time since the last agreement: daemons
+ * correct a clock in small steps.
  */
 const correctionShare = 0.001;
 const retryAfterSeconds = 10;
@@ -81,7 +81,7 @@ export const createClockCheck = ({
   let storeTime = 0;
   /** The latest time of an event in the log. */
   let logTime = 0;
-  /** The message that names the source by which the clock is wrong. */
+  /** The message that names the source according to which the clock is wrong. */
   let objection: string | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
   /** The reason why nothing is recorded, as of the last comparison. */
@@ -131,7 +131,10 @@ export const createClockCheck = ({
     return problem;
   };
 
-  /** @throws {Unavailable} while the clock is wrong: the times and months of events would be */
+  /**
+   * @throws {Unavailable} while the clock is wrong, because the times and months of events would be
+   * wrong, too
+   */
   const requireRightClock = (): void => {
     const message = compare();
     if (message !== undefined) throw new Unavailable(`Nothing is recorded: ${message}.`, retryAfterSeconds);
@@ -198,7 +201,7 @@ export const createClockCheck = ({
       logTime = clock();
       compare();
     },
-    /** The log has this time. */
+    /** Called with a time that an event in the log has. */
     noteLogTime: (time: number): void => {
       logTime = Math.max(logTime, time);
     },
@@ -210,8 +213,8 @@ export const createClockCheck = ({
       return difference;
     },
     /**
-     * Like `milliseconds`. But if the clock was set, the milliseconds by which the clock before the
-     * change is ahead.
+     * The same as `milliseconds`, unless the clock was set. Then these are the milliseconds by
+     * which the clock was ahead before that.
      */
     get behindMs() {
       const set = quickJump();

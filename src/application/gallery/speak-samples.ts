@@ -9,7 +9,7 @@ import type { Gallery, GalleryVoice } from "./gallery.ts";
 
 export interface SampleCounts {
   readonly voices: number;
-  /** The number of samples that were missing and are there now. */
+  /** The number of missing samples that were spoken. */
   readonly spoken: number;
   /** The reasons of failures, by the names of the voices. */
   readonly failed: Readonly<Record<string, string>>;

@@ -8,7 +8,10 @@ import {
 } from "../../domain/lexicons/lexicon-rules.ts";
 import { parse } from "../../domain/validation.ts";
 
-/** The W3C's Pronunciation Lexicon Specification 1.0 (RFC 4267), or the general types of XML. */
+/**
+ * The media type of the W3C's Pronunciation Lexicon Specification 1.0 (RFC 4267), and the general
+ * types of XML.
+ */
 export const plsMediaTypes = ["application/pls+xml", "application/xml", "text/xml"] as const;
 const namespace = "http://www.w3.org/2005/01/pronunciation-lexicon";
 
@@ -122,7 +125,7 @@ const toRules = (lang: string, lexemes: readonly Lexeme[]): LexiconRules => {
   }
 };
 
-/** Rules are numbered by grapheme, and lexemes from 1. */
+/** Names the lexeme of a problem, counted from 1, instead of the rule: each grapheme has a rule. */
 const inLexeme = ({ path, message }: Problem, lexemeOf: (rule: number) => number): Problem => {
   const [first, rule, ...rest] = path;
   if (first !== "rules" || typeof rule !== "number") return { path, message };

@@ -54,13 +54,13 @@ export interface CompleteDelivery {
   fromMemory(plan: SynthesisPlan): Audio | undefined;
   /**
    * Finds the audio in memory or store if the key was charged for it within ten minutes. Otherwise
-   * it does not look for it, so that neither the response nor its time tells the key what others
-   * had spoken.
+   * it does not look for it, so that neither the response nor its timing tells the key what other
+   * keys have requested.
    */
   findCharged(plan: SynthesisPlan, apiKey: string, signal: AbortSignal): Promise<KnownAudio | undefined>;
   /**
    * Decides on the request, synthesizes the audio if necessary, selects what is sent, and records
-   * the serving. The audio may leave when this resolves.
+   * the serving. The audio may be sent when this resolves.
    * @throws {KeyIsSuspended}
    * @throws {EngineFailed}
    * @throws {Unavailable}
@@ -82,7 +82,7 @@ export interface CompleteDelivery {
 
 /**
  * Records the serving of audio from memory. Calls `done` once, later: without an error the audio
- * may leave. Its caller must then check whether the client is still connected.
+ * may be sent. Its caller must then check whether the client is still connected.
  * @throws {RateLimited} before any work
  */
 type RecordFromMemory = (
@@ -104,8 +104,8 @@ export interface Streaming {
    */
   requireProvider(plan: SynthesisPlan): void;
   /**
-   * Resolves when the first bytes may leave. An aborted `signal` ends the stream, and the synthesis
-   * if it was the last listener. Muted plans are not accepted.
+   * Resolves when the first bytes may be sent. An aborted `signal` ends the stream, and the
+   * synthesis if it was the last listener. Muted plans are not accepted.
    * @throws {KeyIsSuspended}
    * @throws {EngineFailed}
    * @throws {Unavailable}

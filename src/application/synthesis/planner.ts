@@ -178,7 +178,9 @@ interface ParsedRequest {
   /** SSML in canonical form, for engines that have no other voices and no elements of their own. */
   readonly document: string | undefined;
   readonly markdown: ReturnType<typeof readMarkdown> | undefined;
-  /** False if the text as sent is not in NFC, so that `text` has other places. */
+  /**
+   * False if the text was not sent in NFC: places in `text` are then not those in the sent text.
+   */
   readonly isNfc: boolean;
   readonly prosody: Prosody;
   readonly instructions: string | undefined;

@@ -7,8 +7,8 @@ import type { SpeechRequest } from "../engine.ts";
 type AzureSpeech = Pick<SpeechRequest, "text" | "ssml" | "voice" | "lang" | "prosody">;
 
 /**
- * Writes the document for Azure. It has its voices in order, and around their words only the
- * prosody parameters that are not normal.
+ * Writes the document for Azure: its voices in order, and around their words only the prosody
+ * parameters that are not normal.
  */
 export const azureSsml = ({ text, ssml, voice, lang, prosody }: AzureSpeech): string => {
   const hasOwn = ssml && text.includes("<mstts:");
@@ -58,7 +58,7 @@ const turned = (prosody: Prosody, said: string): string => {
   return element("prosody", attributes, said);
 };
 
-/** Azure limits values beyond these by itself and says nothing. */
+/** Azure silently limits values beyond these. */
 const written: Readonly<Record<ProsodyParameter, (factor: number) => string>> = {
   pitch: (factor) => change(within(0.5, 1.5, factor)),
   rate: (factor) => change(within(0.5, 2, factor)),
@@ -86,6 +86,6 @@ const asAzureReads = (document: string): string =>
       return `${before}${Number(percent) / 100}"`;
     })
     .replace(/(<prosody\b[^>]*? volume=")([+-][\d.]+)dB"/g, (_, before: string, decibels: string) => {
-      // Azure has no decibels: numbers, percentages and words alone.
+      // Azure does not take decibels, only numbers, percentages and words.
       return `${before}${change(10 ** (Number(decibels) / 20))}"`;
     });

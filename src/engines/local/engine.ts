@@ -14,7 +14,7 @@ interface LocalEngineOptions {
   readonly models?: ReadonlyMap<EngineCode, LocalTool> | undefined;
   /** The tools of natural voices. Default: none. */
   readonly natural?: readonly LocalTool[];
-  /** Default: new ones, from a worker thread that ends with the process. */
+  /** Default: readings from a new worker thread, which ends with the process. */
   readonly japanese?: JapaneseReadings;
   /** Called once for each missing tool. */
   readonly warn?: (sentence: string) => void;

@@ -132,7 +132,7 @@ const withPhonemes = (document: MappedText, voice: string): MappedText =>
     /<phoneme alphabet="ipa" ph="([^"<>[\]]*)">[^<>]*<\/phoneme>(?=(<)?)/gu,
     ([, ph = "", tag]) => {
       const mnemonics = mnemonicsOf(ph, voice);
-      // espeak-ng would read a tag as text that follows the brackets at once.
+      // Without the blank, espeak-ng would read a tag right after the brackets as text.
       return mnemonics && `[[${mnemonics}]]${tag ? " " : ""}`;
     },
   );
@@ -148,7 +148,7 @@ const placedIn = ({ text, from }: MappedText, events: readonly SpeechEvent[]): r
   return events.map((event) => ({ ...event, position: places[event.position] ?? event.position }));
 };
 
-/** The files of the installed voices: the fifth column. */
+/** Lists the files of the installed voices, which are in the fifth column of the output. */
 const list = async (host: SubprocessHost, option: "--voices" | "--voices=variant"): Promise<Set<string>> => {
   const job = { tool: "espeak-ng", args: [option], output: "pipe", input: "" } as const;
   const table = await text(host.run(job, AbortSignal.timeout(60_000)));

@@ -188,7 +188,10 @@ const gains: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "pico:it-IT": { plain: 0.7 },
 };
 
-/** Their samples are the same on every machine and in pages, whose `**` may differ. */
+/**
+ * The samples of these voices are the same on every machine and in pages. The result of `**` may
+ * differ there, so it is not used for them.
+ */
 const isNatural = /^(?:hibari|kokoro|pico):/;
 
 /**

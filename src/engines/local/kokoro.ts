@@ -52,7 +52,10 @@ const readerOf = (voice: string): KokoroReader | undefined => readers[kokoroLang
 
 const isEnglish = (reader: KokoroReader | undefined): boolean => reader !== undefined && "accent" in reader;
 
-/** The model, its voices and the front ends; while the model is loaded, half as much again. */
+/**
+ * The memory of the model, its voices and the front ends. While the model is loaded, the process
+ * takes half as much again.
+ */
 const memoryBytes = 1280 * 1024 * 1024;
 
 /**
@@ -60,7 +63,10 @@ const memoryBytes = 1280 * 1024 * 1024;
  */
 const longestMs = 4 * 60_000;
 
-/** Kokoro with its installed voices: slow, in WebAssembly, by its own process. */
+/**
+ * The tool Kokoro with its installed voices. It is slow, and runs in WebAssembly in a process of
+ * its own.
+ */
 export const kokoro = ({
   host,
   installed,
@@ -121,7 +127,7 @@ export const kokoro = ({
   };
 };
 
-/** espeak-ng reads letters and digits. */
+/** espeak-ng, the front end of the languages other than English, reads letters and digits. */
 const speakable = /[\p{L}\p{N}]/u;
 
 /** A digit or a sign is read as a word, which takes as long as four letters. */

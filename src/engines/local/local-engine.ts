@@ -18,8 +18,8 @@ interface LocalEngineParts {
 }
 
 /**
- * The engine of these tools. Pages compute audio with it, so it imports nothing that only Node has
- * but `Buffer` and `Readable`.
+ * The engine of these tools. Pages compute audio with it, so it imports nothing that only Node has,
+ * except `Buffer` and `Readable`.
  */
 export const localEngine = (
   code: EngineCode,
@@ -82,7 +82,7 @@ export const localEngine = (
         const speaking = { host, japanese, slot, voiceOf: (speaker: Speaker) => voiceOf(speaker, request) };
         return await speak(request, speaking, signal);
       } catch (error) {
-        slot?.release(); // its text was not begun
+        slot?.release(); // nothing was encoded with it
         throw error;
       }
     },
@@ -91,7 +91,7 @@ export const localEngine = (
 
 /** @throws {SpeechTooLong} if the text cannot be spoken within the limits */
 const requireSpeakable = ({ minSeconds }: LocalTool, { text, ssml, lang, prosody }: SpeechRequest): void => {
-  if (ssml) return; // it may set another rate
+  if (ssml) return; // the document may set another rate
   const seconds = (minSeconds?.(text, lang) ?? 0) / Math.max(prosody.rate, slowestRate);
   if (seconds > maxSpeechSeconds) throw new SpeechTooLong();
 };

@@ -19,8 +19,8 @@ export interface LocalPiece extends Pick<Run, "text" | "ssml" | "pauseMs"> {
 /** flite, the slower tool, takes about half a second for a piece of this cost. */
 const defaultMaxCost = 300;
 /**
- * The first pieces of a long text are short, so that it begins as soon as a sentence does: about
- * three seconds.
+ * The cost of the first piece of a long text: about three seconds of speech. The first pieces are
+ * short, so that a long text begins as soon as a sentence does.
  */
 const first = 40;
 

@@ -49,8 +49,8 @@ export interface LocalTool {
   /** True if it takes documents with `<phoneme>`. Default: false. */
   readonly takesPhonemes?: boolean;
   /**
-   * True if the tool applies the voice's gain, because its peaks would be clipped before. Default:
-   * false.
+   * True if the tool applies the voice's gain itself, because its output would clip the peaks
+   * without it. Default: false.
    */
   readonly appliesGain?: boolean;
   /** True if it reports events. */
@@ -69,9 +69,9 @@ export interface LocalTool {
   /** Estimates the least seconds that a plain text takes at the normal rate. Default: unknown. */
   minSeconds?(text: string, lang: string): number;
   /**
-   * The longest silence at a boundary, at the end of the piece before it and at the beginning of
-   * the next one, in seconds. undefined: the tool's own pause is the one that it makes there within
-   * a text.
+   * The longest silences at a boundary, in seconds: at the end of the piece before it (`after`),
+   * and at the beginning of the next one (`before`). Undefined where the tool pauses as long as it
+   * does within a text.
    */
   pauses(boundary: Boundary, rate: number): Pauses;
   /**

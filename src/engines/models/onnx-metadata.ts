@@ -23,7 +23,7 @@ export const readOnnxMetadata = async (path: string): Promise<Readonly<Record<st
 
 const metadataField = 14;
 const longestEntry = 1024 * 1024;
-/** Tag and length. */
+/** The most bytes that a field's tag and length take. */
 const headBytes = 20;
 const wireTypes = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 

@@ -18,7 +18,7 @@ export interface PackFiles {
 
 /**
  * The scale is so small that no noise is left in 16-bit samples, so that the model's audio is
- * reproducible. The library takes 0 for its default, which is much noise.
+ * reproducible. The library replaces 0 by its default, which is much noise.
  */
 const noNoise = 1e-30;
 
@@ -71,7 +71,7 @@ const lexiconsAmong = (present: readonly string[]): string[] => {
   return [...all.filter((name) => !isBritish(name)), ...all.filter(isBritish)];
 };
 
-/** Files by the library's options for them. */
+/** The names of files, by the library's options for them. */
 type NamedFiles = Readonly<Record<string, readonly string[]>>;
 
 const modelsAmong = (present: readonly string[]): { readonly model: string; readonly vocoder?: string } => {

@@ -82,7 +82,7 @@ const readDescription = async (folder: string): Promise<Description> => {
   );
 };
 
-/** The description that Piper has beside its models. */
+/** The description that Piper publishes beside each of its models. */
 const piper = z.object({
   dataset: z.string().optional(),
   language: z.object({ code: z.string() }).optional(),

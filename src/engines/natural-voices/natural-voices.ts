@@ -37,7 +37,7 @@ export interface NaturalVoices {
   readonly refresh: () => Promise<readonly string[]>;
 }
 
-/** `scripts/natural-voices` puts them here by default. */
+/** `scripts/natural-voices` installs the voices here by default. */
 const defaultFolder = join(import.meta.dirname, "../../../voices");
 
 /** The folder of the setting `NATURAL_VOICES_DIR`. Undefined if the installation has none. */
@@ -103,8 +103,8 @@ const stateOf = async (path: string, [bytes, sha256]: PublishedFile): Promise<Fi
 };
 
 /**
- * Digests by path and time of change: copies may keep the time of modification. Tests start many
- * services in one process.
+ * The digests of files by path and time of change (ctime), because copies may keep the time of
+ * modification. They are kept here because tests start many services in one process.
  */
 const known = new Map<string, Promise<string>>();
 

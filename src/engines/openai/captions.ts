@@ -9,7 +9,7 @@ import { parseJson } from "../parse-json.ts";
 import type { UpstreamResponse } from "../provider-http/exchange.ts";
 import { invalidResponse } from "../provider-http/responses.ts";
 
-/** A word as the server spoke it, from the start of the audio. */
+/** A word as the server spoke it, with its times from the start of the audio. */
 export interface CaptionedWord {
   readonly word: string;
   readonly seconds: number;
@@ -125,16 +125,16 @@ const isLetterOrDigit = (character: string | undefined): boolean => /[\p{L}\p{N}
 
 interface Search {
   readonly from: number;
-  /** Words that were spoken since the last one that was found. */
+  /** The number of words that were spoken since the last one that was found. */
   readonly unknown: number;
   /** The word that is spoken after this one. */
   readonly next: readonly string[] | undefined;
 }
 
 /**
- * The first place where the word begins a word; -1 without one. If more written words lie before it
- * than were spoken, the next spoken word must follow it: `two` of a spoken `42` is not the `two` of
- * the next sentence.
+ * The first place where the word begins a word; -1 if there is none. If more written words lie
+ * before it than were spoken, the next spoken word must follow it: `two` of a spoken `42` is not
+ * the `two` of the next sentence.
  */
 const indexOfWord = (characters: readonly string[], word: readonly string[], search: Search): number => {
   const { from, unknown, next } = search;

@@ -59,7 +59,8 @@ export const createOpenAiEngine = (options: OpenAiEngineOptions): Engine => {
 
   return {
     code,
-    // The server's own mp3 has other bytes than the samples of captions, encoded here.
+    // The server's own MP3 has other bytes than an MP3 that is encoded here from the samples of
+    // captions.
     version: () =>
       [
         serverIdentity(server),
@@ -166,7 +167,7 @@ const speakCaptioned = async ({ request, pieces, send }: Speaking, signal: Abort
     isContinuation: boolean,
   ) => {
     const response = await send(piece.text, { ...sending, isContinuation }, signal);
-    Object.assign(piece, { words: [], samples: 0 }); // it may be repeated
+    Object.assign(piece, { words: [], samples: 0 }); // an earlier attempt may have failed
     const audio = readCaptioned(response, (word) => piece.words.push(word));
     return tap(await afterFirstByte(audio), {
       onChunk: ({ length }) => {

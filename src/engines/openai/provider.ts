@@ -16,8 +16,8 @@ interface OpenAiOptions {
 }
 
 /**
- * OpenAI retires this model (`model-retirements.ts`). By then credentials must name another one, as
- * they must for every other server.
+ * OpenAI retires this model (`model-retirements.ts`). From then on credentials must name a model,
+ * as they must for every other server.
  */
 const defaultModel = "gpt-4o-mini-tts";
 

@@ -137,10 +137,9 @@ const openAiSamples: RawSamples = { sampleRate: pcmRate, channels: 1 };
 const rawTypes = /^audio\/(?:(?:x-)?(?:pcm|raw|l16)(?:[-_]?s16le)?)\s*(?:;|$)/;
 
 /**
- * The samples that a content type declares, e.g. openedai-speech's `audio/pcm;rate=22050`. They are
- * little-endian also as `audio/L16`, which RFC 3551 defines as big-endian: Gemini's
- * `audio/L16;codec=pcm;rate=24000` is little-endian, and OpenAI defines `response_format: "pcm"`
- * so.
+ * The samples that a content type declares, e.g. openedai-speech's `audio/pcm;rate=22050`. Even
+ * `audio/L16` is taken as little-endian, although RFC 3551 defines it as big-endian: Gemini's
+ * `audio/L16;codec=pcm;rate=24000` is little-endian, and so is OpenAI's `response_format: "pcm"`.
  */
 const rawSamplesOf = (type: string): RawSamples | undefined => {
   if (!rawTypes.test(type)) return undefined;

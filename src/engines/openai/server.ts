@@ -15,7 +15,7 @@ export interface SpeechServer {
   readonly exchange: Exchange;
 }
 
-/** `path` below the version, e.g. `audio/speech`; with a slash at its start, beside the version. */
+/** `path` is below the version (`audio/speech`), or beside it if it begins with a slash. */
 export const requestOf = (
   server: Pick<SpeechServer, "baseUrl" | "apiKey">,
   path: string,

@@ -23,8 +23,8 @@ export const kokoroVoiceOf = (name: string): (ProviderVoice & { readonly lang: s
 };
 
 /**
- * OpenAI's voices, which it does not list. It does not document genders: these are by ear, for
- * neutral voices (alloy, fable) by pitch.
+ * OpenAI's voices, which it does not list. It does not document genders: these were decided by ear,
+ * and those of neutral voices (alloy, fable) by pitch.
  */
 const openAiVoices: Readonly<Record<string, ShortGender>> = {
   alloy: "f",
@@ -50,7 +50,7 @@ export const openAiNamesOf = (model: string): readonly string[] =>
   Object.keys(openAiVoices).filter((name) => !isRealtimeModel(model) || !notRealtime.includes(name));
 
 /**
- * Kokoro encodes language and gender in two letters: `af_bella`, `bm_george`; mixtures
- * (`af_bella+af_sky`) by the first voice.
+ * Kokoro encodes language and gender in two letters: `af_bella`, `bm_george`; a mixture
+ * (`af_bella+af_sky`) has those of its first voice.
  */
 const kokoroName = /^([a-z])([fm])_([a-z].*)$/s;

@@ -39,12 +39,12 @@ export interface UpstreamRequest {
 }
 
 export interface UpstreamResponse {
-  /** It is never that of a redirect, which fails because its target is not checked. */
+  /** It is never the status of a redirect: a redirect fails, because its target is not checked. */
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /**
-   * Arrives at the reader's pace and can be read once. Leaving it closes the connection. Throws
-   * {UpstreamFailed} if it is incomplete, {UnprovenEnd} if it may be incomplete.
+   * Arrives at the reader's pace and can be read once. A reader that stops early closes the
+   * connection. Throws {UpstreamFailed} if it is incomplete, {UnprovenEnd} if it may be incomplete.
    */
   readonly body: AsyncIterable<Buffer>;
 }

@@ -34,7 +34,7 @@ export const createLimiter = (
   });
   return {
     /**
-     * Resolves with a function that releases the slot, when it is the request's turn. Continuations
+     * Resolves when it is the request's turn, with a function that releases the slot. Continuations
      * of audio that is already being delivered wait without a timeout: they cannot be repeated
      * later, and there is at most one per synthesis.
      * @throws {Unavailable} if the queue is full, or no slot is free in time

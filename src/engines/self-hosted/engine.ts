@@ -20,7 +20,8 @@ export const selfHostedEngine = (code: FreeEngine, server: SelfHostedServer, exc
 };
 
 /**
- * Combines two engines: voices of the server, and all others of the local engine, if there is one.
+ * Combines two engines: the server speaks its own voices, and the local engine, if there is one,
+ * all others.
  */
 export const combineEngines = (server: Engine, local: Engine | undefined): Engine => {
   const speakerOf = (voice: string): Engine | undefined => (remoteName(voice) === undefined ? local : server);

@@ -18,7 +18,7 @@ type ClientResult = Awaited<ReturnType<EventStoreDBClient["appendToStream"]>>;
  * The server compares the deadline, which the client sends as a time of its own clock, with the
  * server's clock: with the client's default of 10 s, a machine that is 10 s behind could append
  * nothing. The server's own limit of 2 s applies in any case (Streams.BatchAppend.cs takes the
- * shorter of the two), and here `timeoutMs` does.
+ * shorter of the two). This process waits for `timeoutMs`.
  */
 const deadlineMs = 24 * 60 * 60_000;
 
@@ -57,8 +57,8 @@ export const createAppend = (
   };
 
   /**
-   * Finds the position of a repeat that a server has acknowledged without it. Returns a later
-   * position if the event cannot be read.
+   * Finds the position of a repeat that a server has acknowledged without a position. Returns a
+   * later position if the event cannot be read.
    */
   const positionOf = async (stream: string, revision: number): Promise<number> => {
     const event = await readEvent(reader, stream, { direction: "backwards", fromInclusive: revision });

@@ -41,8 +41,8 @@ export const createPausedReader = <T>(stream: Source, signal?: AbortSignal): Pau
     wake();
   };
   stream.on("error", fail);
-  // The client reports nothing, and ends the stream, if it cancels the call itself, as when it is
-  // replaced (6.2.1).
+  // If the client itself cancels the call, as when it is replaced, it ends the stream and reports
+  // no error (6.2.1).
   stream.on("pipe", (call) => (call as Source).on("error", fail));
   for (const event of ["end", "close"]) {
     stream.on(event, () => {

@@ -57,7 +57,7 @@ export const createReconnectingClient = (url: string): ReconnectingClient => {
     if (closing.signal.aborted || client !== failed || !requiresNewClient(error)) return;
     client = undefined;
     replacement = replace(failed);
-    replacement.catch(() => {}); // `current` rejects with it.
+    replacement.catch(() => {}); // `current` rejects with the error.
   };
 
   return {

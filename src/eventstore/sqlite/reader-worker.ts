@@ -115,8 +115,8 @@ class Reader implements Service<ReaderProtocol> {
   }
 
   /**
-   * First reads which streams have new events: to scan the log for each request would cost as much
-   * each time.
+   * First reads once which streams have new events, because a scan of the log for each request
+   * would cost as much each time.
    */
   #repeatWaiting(requests: readonly WaitingRequest[]): WorkerResponse[] {
     if (requests.length === 0) return [];

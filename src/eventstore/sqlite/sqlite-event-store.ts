@@ -51,7 +51,7 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
     workerData: file,
     send: "now",
   });
-  reader.start(); // while the writer, which may create the file's tables, starts
+  reader.start(); // it starts while the writer, which may create the tables, starts too
   const subscriptions = openSubscriptions(reader);
   const withinBudget = createAppendBudget();
 

@@ -50,8 +50,8 @@ export const createStreamTable = (db: DatabaseSync) => {
   const idOf = (name: string, row: StreamRow): number => (row === newStream ? insert(name).id : row.id);
 
   /**
-   * The first revision from `low` on that was created at `since` or later, or `high`. Times grow
-   * within a stream.
+   * The first revision from `low` on that was created at `since` or later; `high` if there is none.
+   * Times grow within a stream.
    */
   const firstSince = (stream: number, low: number, high: number, since: number): number => {
     if (low >= high) return low;

@@ -80,7 +80,10 @@ const keyInQuery = (url: string): string | undefined => {
 const single = (header: string | string[] | undefined): string | undefined =>
   typeof header === "string" ? header : undefined;
 
-/** Tells the caller's cache that its documents depend on the headers that may have credentials. */
+/**
+ * Names the headers that may have credentials in `Vary` of each response that only the caller's own
+ * cache stores.
+ */
 export const varyByCredentials =
   (headers: readonly string[]): Middleware =>
   async (ctx, next) => {

@@ -30,7 +30,7 @@ export interface Bundles {
 
 export interface BundleLoader {
   /**
-   * Waits until the bundles are loaded; never starts that.
+   * Waits until the bundles are loaded, and never starts to load them.
    * @throws {Unavailable} if they cannot be bundled
    */
   readonly bundles: () => Promise<Bundles>;
@@ -121,8 +121,8 @@ const readKept = async (path: string): Promise<BundledFiles | undefined> => {
 };
 
 /**
- * True if the sources have these digests. To read 400 of them takes 60 ms of CPU time, so `path`
- * keeps what was found: a source that is the same file is not read again.
+ * True if the sources have these digests. To read 400 of them takes 60 ms of CPU time, so the file
+ * `path` keeps what was found: a source that is still the same file is not read again.
  */
 const areUnchanged = async (inputs: BundledFiles["inputs"], path: string): Promise<boolean> => {
   const found = Object.entries(inputs).map(

@@ -40,12 +40,15 @@ export const codedTag = (ctx: Context, etag: string, bytes: number): string => {
 };
 
 /**
- * The cache of compressed responses that have an entity tag: lists of voices, the OpenAPI document,
- * scripts.
+ * The size of the cache of compressed responses that have an entity tag: lists of voices, the
+ * OpenAPI document, scripts.
  */
 const maxCachedBytes = 16 * 1024 * 1024;
 
-/** Compressions at once: they use the threads that also read files and look up names. */
+/**
+ * The maximum number of concurrent compressions: they use the threads that also read files and look
+ * up names.
+ */
 const maxCompressions = 2;
 
 /**
@@ -95,7 +98,10 @@ const digestOf = (body: Buffer): string => {
   return digest;
 };
 
-/** The body as bytes if it is such a text. Koa serializes objects in the same way. */
+/**
+ * The bytes of a body whose type is compressed; undefined for any other. Koa serializes objects in
+ * the same way.
+ */
 const textIn = ({ body, response }: Context): Buffer | undefined => {
   if (!response.is("json", "html", "text/javascript", "text/css")) return undefined;
   if (Buffer.isBuffer(body)) return body;

@@ -20,7 +20,7 @@ export interface HttpResponse {
   readonly body?: Buffer;
 }
 
-/** A strong entity tag: a hash means the bytes that the store keeps under it. */
+/** A strong entity tag: the hash identifies the bytes that the store keeps under it. */
 export const etagOf = (hash: string): string => `"${hash}"`;
 
 /** The headers of every response with audio or its marks, whole or in part. */

@@ -7,7 +7,9 @@ import type { Admit, Route } from "./request-state.ts";
 /** This is the CommonJS form, because the other one imports `node:http` (see `node-http.ts`). */
 const Router: typeof import("@koa/router").default = createRequire(import.meta.url)("@koa/router");
 
-/** Callers that the handlers of their operations authenticate, if at all. */
+/**
+ * The kinds of `auth` for which the operation's handler authenticates the caller, if anything does.
+ */
 type SelfAuthenticated = "none" | "websocket" | "verification token";
 
 /**
@@ -44,9 +46,9 @@ export const createRouter = (
   const templates = operations
     .flatMap((operation) => templatesOf(operation.path).map((template) => ({ template, operation })))
     .toSorted((a, b) => parametersOf(a.template) - parametersOf(b.template));
-  /** Requests with a method that no operation of the path has. */
+  /** The route of each path for methods that no operation of the path has. */
   const withoutOperation = new Map<string, Route>();
-  /** The routes of each path, by method. The parameters of a request are added. */
+  /** The routes of each path, by method, without the parameters of a request. */
   const routes = new Map<string, Map<string, Route>>();
   for (const [template, members] of Map.groupBy(templates, (member) => member.template)) {
     const common = members.reduce(

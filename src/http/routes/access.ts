@@ -16,7 +16,7 @@ import { namedSchema } from "../kernel/named-schema.ts";
 import { json, type Operation, operationsWith } from "../kernel/operation.ts";
 import { callerIn, websiteOf } from "../kernel/request-state.ts";
 
-/** `exp` in Unix seconds. */
+/** `exp` is in Unix seconds. */
 const AuthToken = namedSchema("AuthToken", { exp: z.int(), token: z.string() });
 
 export const ConfigResponse = namedSchema("ConfigResponse", { ...websiteConfig.shape, auth: AuthToken });
@@ -96,7 +96,7 @@ const verifyOrigin = ({ originVerification, limits, clientOf }: AccessOptions): 
     handle: async (_, { req, state }) => {
       const { authorization, origin = "" } = req.headers;
       const token = bearerOf(authorization);
-      // Counted before it is looked up: the view may not have a new token yet.
+      // A token that the view lacks is counted before `verify` looks it up, because it may be new.
       if (authorization !== undefined && !originVerification.isKnown(token))
         await tryWithMore(() => limits.failures.acquire(presenterOf(clientOf(req), "website")));
       return await originVerification.verify({ token, origin }, state.requestId);

@@ -182,7 +182,10 @@ const collect = async (parts: AsyncIterable<AudioPart>): Promise<Buffer> => {
   return Buffer.concat(all);
 };
 
-/** Marks are small, so they are read as a whole. Those of earlier versions must be changed. */
+/**
+ * Marks are small, so they are read as a whole. Those that earlier versions stored have words,
+ * which are removed.
+ */
 const respondWithMarks = async (
   { audioReads, holdUnsentBytes }: AudioOptions,
   ctx: Context,

@@ -21,7 +21,7 @@ export const createLiveness = ({ idleMs, stallMs }: SocketTimeouts, time: Pick<T
     messageReceived: (): void => {
       usedAt = time.now();
     },
-    /** A message, ping or pong. */
+    /** Called when a message, ping or pong has arrived. */
     activityReceived: (): void => {
       activeAt = time.now();
     },

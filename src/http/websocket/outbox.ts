@@ -9,7 +9,7 @@ export const highWaterBytes = 128 * 1024;
 export const clientDisconnected = new SocketError("The client has left.", "CLIENT_LEFT");
 
 interface OutboxListener {
-  /** Data is buffered in an empty outbox. */
+  /** Called when data is buffered in an empty outbox. */
   onBuffered(): void;
   /**
    * Called when the network has accepted buffered data, but never synchronously by `send` or
@@ -70,9 +70,9 @@ export const createOutbox = (socket: WebSocket, { onBuffered, onDrained }: Outbo
         signal.addEventListener("abort", onAbort, { once: true });
         queue.add(sendNext);
       }),
-    /** The client has more buffered data than `highWaterBytes`. */
+    /** True if more than `highWaterBytes` are buffered for the client. */
     isFull,
-    /** All data has been handed to the network. */
+    /** True if all data has been handed to the network. */
     isEmpty,
   };
 };

@@ -94,11 +94,12 @@ export const createSynthesisSocketServer = ({
 
 const draining: HandshakeDecision = { refusal: shuttingDown, headers: {} };
 
-/** Listens until the handshake is decided: an error closes the connection anyway. */
+/** Listens for errors until the handshake is decided: they close the connection anyway. */
 const ignoreError = (): void => {};
 
 /**
- * Responds in HTTP, before a socket opens: clients reset their reconnect counters when one does.
+ * Responds in HTTP, before a socket opens: clients reset their reconnect counters when a socket
+ * opens.
  */
 const refuse = (connection: Duplex, error: unknown, headers: Headers, log: Logger): void => {
   const response = refuseConnection(connection, error, headers);

@@ -26,8 +26,8 @@ export interface CloseUsageAccountsOptions {
   readonly apiKeys: () => Iterable<string>;
   readonly clock: () => EpochMs;
   /**
-   * Rejects with {Unavailable} if this machine's clock may be wrong: it would close the account of
-   * the current month.
+   * Rejects with {Unavailable} if this machine's clock may be wrong: with a wrong clock, accounts
+   * of the current month could be closed.
    */
   readonly requireMeasuredClock?: () => Promise<void>;
   /** Measures the delays after conflicts. Default: real time. */

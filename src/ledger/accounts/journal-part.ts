@@ -45,7 +45,7 @@ interface AccountPart {
 /** The events of a journal that are needed, and the accounts that need them. */
 export class JournalPart {
   readonly #selected: SelectedAccounts;
-  /** Everything up to this revision is posted; undefined if everything is. */
+  /** Everything up to this revision is posted; undefined if the whole journal is. */
   readonly #postedUpTo: number | undefined;
   readonly #accounts = new Map<AccountId, AccountPart>();
 

@@ -23,8 +23,8 @@ export interface KnownTotals extends ReturnType<typeof postedTotals> {
 /** The known entries of some accounts at one moment. */
 export interface KnownSnapshot {
   /**
-   * Valid for reads that show at least the log up to this position, and, with an account, its
-   * stream up to there.
+   * The snapshot is valid for reads that show at least the log up to this position, and, if there
+   * is an `account`, that account's stream up to there.
    */
   readonly position: number;
   readonly account: AccountId | undefined;
@@ -45,9 +45,7 @@ interface CatchUpOptions {
 }
 
 const noEvents: CatchUpOptions = { upTo: -1, onEvent: () => {} };
-/**
- * Bounds the memory: entries of 300 bytes for each, and about two bytes for each of their servings.
- */
+/** Bounds the memory: each takes 300 bytes, and about two bytes for each of its servings. */
 const maxFollowedEntries = 200_000;
 
 /**

@@ -7,7 +7,9 @@ export interface NumberList {
   usedBytes: number;
 }
 
-/** A block's number of its next block, or of the next free one, follows its data. */
+/**
+ * The data of a block is followed by the number of the list's next block, or of the next free one.
+ */
 const dataBytes = 28;
 const blockBytes = 32;
 const blocksPerSegment = 32_768;

@@ -173,8 +173,8 @@ const planJournals = async (
 ): Promise<ReadonlyMap<string, JournalPart>> => {
   if (selected.all.length === 0) return new Map();
   const open = request.journal === undefined ? await listOpenJournals(store) : [request.journal];
-  // The order matters: an entry that is posted after this is counted once, because its account
-  // names its last revision.
+  // This is read before the accounts. An entry that is posted in between is counted once, because
+  // the posting names its last revision.
   const unposted = new Map<string, number>();
   await pLimit(maxConcurrentReads).map(open, async (journal) => {
     const postedUpTo = snapshot?.postedUpTo.get(journal) ?? (await readPostedUpTo(store, journal));
@@ -219,7 +219,7 @@ interface AccountRead {
 }
 
 /**
- * Reads backwards, until no earlier posting is needed, or can include an event that may be
+ * Reads backwards, until no earlier posting is needed, and none can include an event that may be
  * unposted.
  */
 const readAccount = async (

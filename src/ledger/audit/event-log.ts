@@ -54,7 +54,7 @@ export interface EventLog {
 }
 
 const maxScanned = 20_000;
-/** Each holds a subscription and a connection. */
+/** Each waiting request holds a subscription and a connection. */
 const maxWaiting = 50;
 
 export const createEventLog = ({
@@ -161,8 +161,8 @@ interface Scan extends Source {
 }
 
 /**
- * Ends at the limit, after `maxScanned` events, or at the end of the log: then, if it waits, with
- * the next entry or with the batches.
+ * Ends at the limit, after `maxScanned` events, or at the end of the log. If the request waits
+ * there, the page ends with the next entry or with the batches.
  */
 const readPage = async ({
   apiKey,

@@ -55,7 +55,7 @@ export class JournalChain {
     return { at: nearestTimeInMonth(now > this.#at ? now : this.#at, month), previous: this.#digest };
   }
 
-  /** The flush is durable, and ends with this revision. */
+  /** Called when the flush is durable. It ends with this revision. */
   extend({ links, at }: Flush, revision: number): void {
     this.#revision = revision;
     this.#digest = links.at(-1)?.digest ?? null;

@@ -56,12 +56,12 @@ export class JournalWriter {
     this.#schedule = new FlushSchedule(time, start, processes);
   }
 
-  /** Entries that are not durable yet. */
+  /** The number of entries that are not durable yet. */
   get pending(): number {
     return (this.#inFlight?.entries ?? 0) + this.#waiting.length;
   }
 
-  /** The pending voids and ends of streams. */
+  /** The number of pending voids and ends of streams. */
   get backgroundEntries(): number {
     const { voids = [], streams = [] } = this.#inFlight ?? {};
     return voids.length + streams.length + this.#waiting.backgroundEntries;

@@ -9,7 +9,7 @@ export interface PendingServing extends Queued<PendingServing> {
   readonly keyNumber: number;
   readonly month: string;
   readonly done: ServingCallback;
-  /** The deadline has passed, and `done` was called. */
+  /** True if the deadline has passed, and `done` was called. */
   isExpired: boolean;
 }
 
@@ -40,7 +40,7 @@ export class PendingEntries {
     return this.#queues.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** The voids and ends of streams, for which no request waits. */
+  /** The number of voids and ends of streams, for which no request waits. */
   get backgroundEntries(): number {
     return this.voids.length + this.streams.length;
   }
@@ -95,7 +95,7 @@ class RefusedEntries extends PendingEntries {
     });
   }
 
-  /** The store has accepted a flush. */
+  /** Called when the store has accepted a flush. */
   accepted(): void {
     if (this.isEmpty) this.#attempts = 0;
   }
@@ -137,7 +137,7 @@ interface RefusableEntries {
   readonly postedUpTo: number | undefined;
 }
 
-/** A queue that counts. */
+/** A queue that counts the items that are added and taken. */
 export class PendingItems<T> {
   readonly #waiting: T[] = [];
   #added = 0;

@@ -40,7 +40,8 @@ export const verifyLog = async (store: EventStore, options: VerifyOptions): Prom
   try {
     await store.checkIntegrity();
     const plan: SealPlan[] = [];
-    let lastSeal = -1; // also if it is malformed: then it is not in the plan, and the verifier refuses it
+    // A malformed seal counts, too: it is not in the plan, so that the verifier refuses it.
+    let lastSeal = -1;
     for await (const event of store.readStream(sealsStream)) {
       addToPlan(plan, event);
       lastSeal = event.revision;

@@ -116,7 +116,7 @@ export class KeyReservation {
     this.#start();
   }
 
-  /** A request in progress has ended, or nobody may wait for it any longer. */
+  /** Called when a request in progress has ended, or nobody may wait for it any longer. */
   holdEnded(): void {
     this.#holdEnds.resolve();
     this.#holdEnds = Promise.withResolvers();
@@ -180,12 +180,14 @@ export class KeyReservation {
     return false;
   }
 
-  /** Other journals still count characters that were voided here, and will not recall them. */
+  /**
+   * True if other journals still count characters that were voided here, and will not recall them.
+   */
   get hasRefund(): boolean {
     return !this.#statements.isReserved && this.#tally.spent < (this.#tally.stated ?? 0);
   }
 
-  /** The outcome of an append is unknown. */
+  /** True if the outcome of an append is unknown. */
   get isUncertain(): boolean {
     return this.#statements.isUncertain;
   }
@@ -236,7 +238,7 @@ export class KeyReservation {
       if (!(error instanceof QuotaExceeded)) throw error;
       const { reservedTotal } = this.#tally;
       const unknown = await this.#untilAppended();
-      // A recall must get its response soon; then the reservation is tried again.
+      // A recall must get its response soon. The reservation is tried again after it.
       if (this.#isTakenOver || quota !== this.#quota || this.#isRecalled) return;
       this.#tally.reservedTotal = reservedTotal;
       if (this.#tally.spent < spent) return; // a serving has failed: there is room for another
@@ -277,7 +279,7 @@ export class KeyReservation {
     await this.#stopSpending();
     const wasHeld = this.#tally.held > 0;
     await this.#context.waitForAppends();
-    // Servings that a journal that was taken over lost still count as spent here.
+    // If this journal was taken over, the servings that it has lost still count as spent here.
     if (this.#isTakenOver) return;
     if (!wasHeld) await this.#statements.execute(returnReservation);
     else if (this.#tally.held > 0) await this.#reduce();
@@ -285,9 +287,9 @@ export class KeyReservation {
   }
 
   /**
-   * Responds to a recall while characters are held. Others then recall them again: waits for a
-   * change, but responds in time. Does nothing if the last hold ends: its serving must be appended
-   * before the return.
+   * Responds to a recall while characters are held: states what is spent. The others then recall
+   * the held characters again, so that it first waits for a change, but no longer than the others
+   * wait. States nothing if the last hold ends: its serving must be appended before the return.
    */
   async #reduce(): Promise<void> {
     if (this.#tally.spent === this.#tally.stated) {

@@ -43,22 +43,22 @@ export class QuotaStatements {
     this.#totals = totals;
   }
 
-  /** The last statement that is known to be in the stream reserves characters. */
+  /** True if the last statement that is known to be in the stream reserves characters. */
   get isReserved(): boolean {
     return this.#isReserved;
   }
 
-  /** The last statement reserves characters, or may do so. */
+  /** True if the last statement reserves characters, or may do so. */
   get mayReserve(): boolean {
     return this.#isReserved || [...this.#unresolved.values()].includes(true);
   }
 
-  /** The outcome of an append is unknown. */
+  /** True if the outcome of an append is unknown. */
   get isUncertain(): boolean {
     return this.#unresolved.size > 0;
   }
 
-  /** The log position of the last statement; -1 without. */
+  /** The log position of the last statement; -1 without one. */
   get position(): number {
     return this.#position;
   }

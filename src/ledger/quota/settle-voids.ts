@@ -38,7 +38,7 @@ export const settleVoids = async (
     const execute = (decide: (quota: Quota) => QuotaEvent[]) =>
       handler.execute(quotaDecider, stream, decide, { actor: "system" });
     const share = (await execute(() => [])).state.shares.get(journal);
-    // Without a share, the total is negative, or the key had no quota.
+    // If the journal has no share, its total is negative, or the key had no quota.
     if (share ? share.status === "settled" : !voided.isOfOtherJournal) return;
     const total = await postedBy({ store }, journal, voided.apiKey, voided.month);
     await execute((quota) => settleReservations(quota, [{ journal, total }], isoClock(clock)()));

@@ -28,7 +28,7 @@ type OnCharge = (charge: Charge) => void;
 export type ReadCharges = (request: ChargesRequest, onCharge: OnCharge) => Promise<void>;
 
 const dayMs = 86_400_000;
-/** The clocks of two instances differ by less. */
+/** The clocks of two instances differ by less than this. */
 const toleranceMs = 300_000;
 
 export const createChargeReader =

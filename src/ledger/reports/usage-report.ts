@@ -163,7 +163,7 @@ const report = async (
   };
 };
 
-/** Reads the listed events of journals. Their voids may be elsewhere. */
+/** Reads the listed events of journals. Voids of their servings may be in other events. */
 const correctionsOf = async (
   store: EventStore,
   { apiKey, month, asOf, signal }: Required<Omit<UsageRequest, "signal">> & Pick<UsageRequest, "signal">,
@@ -196,13 +196,13 @@ const timeAt = async (store: EventStore, position: number): Promise<number> => {
 };
 
 /**
- * The time is that of the store's clock, which had passed it before the report was read. Seals are
- * an hour apart.
+ * Returns a time that the store's clock had passed before the report was read. Seals are an hour
+ * apart.
  */
 const lastSealedAt = async (store: EventStore): Promise<number> =>
   (await readLastEvent(store, sealsStream))?.created ?? 0;
 
-/** The time is that of the store's clock. */
+/** Returns a time of the store's clock. */
 const storedAt = async (store: EventStore, position: number): Promise<number> =>
   (await store.eventAt(position))?.created ?? 0;
 

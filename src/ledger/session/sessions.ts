@@ -54,12 +54,15 @@ export class Sessions {
     return this.#current;
   }
 
-  /** Entries that are not durable yet, including those of journals that are being closed. */
+  /**
+   * The number of entries that are not durable yet, including those of journals that are being
+   * closed.
+   */
   get pending(): number {
     return this.#sumOfWriters("pending");
   }
 
-  /** The pending voids and ends of streams. */
+  /** The number of pending voids and ends of streams. */
   get backgroundEntries(): number {
     return this.#sumOfWriters("backgroundEntries");
   }
@@ -101,7 +104,8 @@ export class Sessions {
   takeOver(session: Session): void {
     this.#end(session, async ({ writer }) => {
       await this.#options.takeOver(writer.journal);
-      await writer.close("idle"); // It finds the journal closed, and hands over what is lost.
+      // The writer finds the journal closed, and hands over the entries that are lost.
+      await writer.close("idle");
     });
   }
 

@@ -149,7 +149,8 @@ const speechOperation = (
 };
 
 /**
- * Voices that do not take SSML read a text with pauses unchanged, unless the client asks for SSML.
+ * If the voice does not take SSML, a text with pauses is read as plain text, unless the client asks
+ * for SSML.
  */
 const planContent = (
   request: SynthesisRequest,

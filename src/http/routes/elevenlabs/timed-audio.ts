@@ -58,8 +58,8 @@ export async function* timedLines(
 const partBytes = 48 * 1024;
 
 /**
- * Writes one TimedAudio as JSON, in parts: complete audio in base64 would take three times the size
- * of the audio for each request.
+ * Writes one TimedAudio as JSON, in parts: all of the audio in base64 would take three times its
+ * size in memory for each request.
  */
 export function* timedJson(audio: Buffer, alignment: Alignment | null): Generator<string> {
   yield '{"audio_base64":"';

@@ -54,8 +54,8 @@ const listOperation = operationsWith({
 });
 
 /**
- * The lists of models and voices in the forms that clients of OpenAI's API read. Without
- * credentials: the shared catalog.
+ * The lists of models and voices in the forms that clients of OpenAI's API read. A caller without
+ * credentials gets the shared catalog.
  */
 export const openAiCatalogOperations = (options: CatalogOptions): Operation[] => {
   const { voices, settings } = options;
