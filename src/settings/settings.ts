@@ -237,7 +237,7 @@ const openAiApi = {
   OPENAI_MODEL_MAP: schema.modelMap
     .default({})
     .describe(
-      "Engines of OpenAI's models: `kokoro=g1,tts-1-hd=oai,piper=any`. Other models are spoken by any engine, and codes of engines by that one.",
+      "Engines of OpenAI's models: `kokoro=g1,tts-1-hd=oai,piper=any`. The code of an engine chooses that engine. All other models are spoken by any engine.",
     ),
 };
 
@@ -261,7 +261,7 @@ const providers = {
     .wholeNumber(1, 256)
     .default(8)
     .describe(
-      "Concurrent requests to a provider for one set of credentials. As many again may wait for listeners that have read nothing for 5 s. Beyond that the oldest is aborted.",
+      "Concurrent requests to a provider for one set of credentials. As many further responses may wait for listeners that have read nothing for 5 s. Beyond that the one that has waited longest is aborted.",
     ),
   PROVIDER_REQUESTS_PER_MINUTE: schema
     .wholeNumber(1, 100_000)

@@ -53,8 +53,8 @@ const readerOf = (voice: string): KokoroReader | undefined => readers[kokoroLang
 const isEnglish = (reader: KokoroReader | undefined): boolean => reader !== undefined && "accent" in reader;
 
 /**
- * The memory of the model, its voices and the front ends. While the model is loaded, the process
- * takes half as much again.
+ * The memory limit has room for the model, its voices and the front ends, and for half as much
+ * again while the model is loaded.
  */
 const memoryBytes = 1280 * 1024 * 1024;
 
