@@ -43,14 +43,20 @@ export const readGlossary = (page: string): Glossary => {
   return glossary;
 };
 
-/** Where ambiguous words are wrong in names. Elsewhere, and in prose, readers check them. */
+/**
+ * The folders in which ambiguous words are wrong in names. Elsewhere, and in prose, readers check
+ * them.
+ */
 const strictFolders: readonly { readonly files: RegExp; readonly words: string }[] = [
   { files: /^src\/(async\/scheduler|subprocess\/(?!host\/models))/, words: "claim turn place order work" },
   { files: /^src\/(application|http\/routes)\/synthesis\/|^src\/audio\/pipeline\//, words: "whole left" },
   { files: /^(src|projections)\/(?!(application|bootstrap)\/clock\/)/, words: "uptime timers" },
 ];
 
-/** Where an old word is right: a name at the edge of the service, or another meaning. */
+/**
+ * The files in which an old word is right: it is a name at the edge of the service, or has another
+ * meaning.
+ */
 const exceptions: readonly { readonly files: RegExp; readonly words: string; readonly why: string }[] = [
   {
     files:

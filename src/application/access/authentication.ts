@@ -94,7 +94,7 @@ export const createAuthenticator = ({
 };
 
 /**
- * Checks credentials and proofs against the views. Both results are undefined for wrong or
+ * Checks credentials and proofs against the views. Both functions return undefined for wrong or
  * withdrawn ones.
  */
 const createPrincipalFinder = ({ keys, websites, accessTokens }: Accounts) => {

@@ -28,7 +28,7 @@ export type SecretOwner = CredentialsOwner | WebhookSecretOwner | NamingKeyOwner
 export interface CredentialsCipher {
   /** The id of the key that encrypts now. */
   readonly keyId: string;
-  /** The ids of all keys, the one that encrypts first. */
+  /** The ids of all keys, beginning with the one that encrypts. */
   readonly keyIds: readonly [string, ...string[]];
   encrypt(text: string, context: SecretOwner): Encrypted;
   /**

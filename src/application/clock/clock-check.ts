@@ -72,8 +72,8 @@ export const createClockCheck = ({
   /** The last reading that was compared and accepted. */
   let steady = right;
   /**
-   * The wall clock when it was last read, and whether it had been set when it was last compared
-   * with the uptime.
+   * The wall clock at its last reading, and whether it had been set at its last comparison with the
+   * uptime.
    */
   let last = Number.NaN;
   let wasSet = false;

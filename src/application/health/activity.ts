@@ -5,7 +5,7 @@ import type { EpochMs } from "../../domain/time.ts";
 /** The work of this instance in one hour (UTC). */
 export interface ActivityHour {
   readonly from: string;
-  /** Requests with audio, and their charged characters, by where the audio came from. */
+  /** Requests with audio, and their charged characters, by the source of the audio. */
   readonly served: Readonly<Record<AudioSource, Served>>;
   /** Requests that were refused or failed, by error code. */
   readonly refused: Readonly<Record<string, number>>;

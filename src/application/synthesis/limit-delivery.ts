@@ -4,9 +4,10 @@ import type { CompleteDelivery, Streaming } from "./delivery.ts";
 type Limited = Pick<CompleteDelivery, "deliver" | "recordFromMemory"> & Pick<Streaming, "begin">;
 
 /**
- * Refuses requests of any interface that would exceed a limit of the key, before any work. For
- * audio in memory, it decides again when the audio is there. A request counts until the context
- * reports that its response has ended, or, without such a report, until its stream has been read.
+ * Refuses requests of any interface that would exceed a limit of the key, before any work. The
+ * limit of unread audio is checked again when complete audio is there. A request counts until the
+ * context reports that its response has ended, or, without such a report, until its stream has been
+ * read.
  */
 export const limitDelivery = <Delivery extends Limited>(
   delivery: Delivery,

@@ -32,7 +32,9 @@ export interface SynthesisRequest {
   readonly gender?: Gender | undefined;
   readonly prosody: Prosody;
   readonly format?: AudioFormat | undefined;
-  /** True if `format` may be any format; the default is those that `/v2` offers for the engine. */
+  /**
+   * True if `format` may be any format. Otherwise it must be one that `/v2` offers for the engine.
+   */
   readonly anyFormat?: boolean | undefined;
   /** Instructions in words on how to speak. Voices that do not follow them ignore them. */
   readonly instructions?: string | undefined;
@@ -158,12 +160,13 @@ export const createPlanner = (options: PlannerOptions) => {
         muted: prosody.volume === 0,
         renditions,
         catalogRevision: catalogOf(sharedCatalog).revision,
-        // A website's catalog may have other voices of the names in a document.
+        // A `<voice>` may name one voice in the shared catalog, and another one in a website's
+        // catalog.
         shared: sharesAudio && !isOwn && !isReplaced && !(ssml && text.includes("<voice")),
       };
     },
     /**
-     * True if a shared plan was made from the current catalog, and its voice need not be installed.
+     * True if a shared plan was made from the current catalog, while its first voice was installed.
      */
     isCurrent: ({ catalogRevision, renditions: [first] }: SynthesisPlan): boolean =>
       catalogOf(sharedCatalog).revision === catalogRevision && first.recipe.tools !== noVersion,

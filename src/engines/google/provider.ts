@@ -105,8 +105,8 @@ const join = (
  */
 const maxSplits = 6;
 /**
- * The largest share of a text in one piece. It is more than a half: a third piece would be a few
- * words, with a joint before them.
+ * The largest share of a text in one piece. It is more than a half, because otherwise a few words
+ * would often be left for a third piece.
  */
 const largestShare = 0.55;
 

@@ -126,7 +126,7 @@ const speakersOf = (
 /** The library reads the texts of Kokoro's other languages as English. */
 const kokoroFrontends = /^(?:en|zh)-/;
 
-/** `vits-piper-en_US-lessac-medium`: Lessac. */
+/** Returns `lessac` for `vits-piper-en_US-lessac-medium`. */
 const titleIn = (pack: string): string =>
   /(?:^|-)[a-z]{2,3}_[A-Z]{2}-([A-Za-z0-9_]+)/.exec(pack)?.[1] ?? pack;
 

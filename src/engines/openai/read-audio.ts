@@ -37,8 +37,8 @@ export const readSpeech = async (
 };
 
 /**
- * Reads the response to a request for samples (`response_format: "pcm"`), with `sampleRate` at that
- * rate. They may be in any container.
+ * Reads the response to a request for samples (`response_format: "pcm"`), and converts them to
+ * `sampleRate` if it is given. They may be in any container.
  * @throws {EngineFailed} as `readSpeech`
  */
 export const readAsSamples = async (

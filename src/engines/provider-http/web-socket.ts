@@ -27,8 +27,8 @@ interface SocketContext extends PaceOptions {
 
 /**
  * Opens a WebSocket and sends its messages. The response has the headers of the handshake, and the
- * received messages as its body. If the server refuses the handshake, it is the server's response.
- * A reader that stops early, or an abort, closes the connection.
+ * received messages as its body. If the server refuses the handshake, the result is the server's
+ * response. A reader that stops early, or an abort, closes the connection.
  */
 export const openWebSocket = (
   { url, headers }: { readonly url: URL; readonly headers: Readonly<Record<string, string>> },

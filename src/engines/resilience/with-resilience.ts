@@ -13,9 +13,9 @@ export type DecorateExchange = (exchange: Exchange) => Exchange;
 
 export interface ResilienceOptions {
   readonly limits: LimiterOptions;
-  /** The resource has the name of the engine. */
+  /** The requests wait in a resource of this scheduler, which has the name of the engine. */
   readonly scheduler: Scheduler;
-  /** `websiteId`: whose credentials the provider has received. */
+  /** `websiteId`: the website whose credentials the provider has received. */
   readonly onEvent?: (engine: EngineCode, event: ProviderEvent, websiteId?: string) => void;
   readonly time?: Time;
   /** Returns a number from 0 to 1. */

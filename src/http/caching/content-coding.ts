@@ -87,8 +87,8 @@ export const compressText = (
 const digests = new WeakMap<Buffer, string>();
 
 /**
- * The bytes alone determine the result: any client can vary the URL, and lists of the same voices
- * share an entity tag.
+ * Compressed bodies are cached by this digest, not by URL or entity tag: any client can vary the
+ * URL, and different lists of the same voices share an entity tag.
  */
 const digestOf = (body: Buffer): string => {
   const known = digests.get(body);

@@ -89,8 +89,8 @@ export class Syntheses {
   }
 
   /**
-   * Begins a synthesis that waits for more of a limit of its key. It can be cancelled like one in
-   * progress.
+   * Begins a synthesis as soon as this process gets more of a limit of the key. Until then it can
+   * be cancelled like one in progress.
    */
   #beginLater(id: string, body: unknown): void {
     const { admit, onEnd } = this.#options;
@@ -104,7 +104,7 @@ export class Syntheses {
   }
 
   /**
-   * Resolves when it has ended.
+   * Resolves when the synthesis has ended.
    * @throws the error that refuses the request before it starts
    */
   #begin(id: string, body: unknown, principal: Principal): Promise<void> {

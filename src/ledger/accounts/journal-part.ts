@@ -122,5 +122,8 @@ export class JournalPart {
   }
 }
 
-/** The last revision before the account's entries that only the journal's events have. */
+/**
+ * The revision up to which the account's entries are posted or known. Later ones are only in the
+ * journal's events.
+ */
 const lastOf = ({ postedUpTo, knownUpTo }: AccountPart): number => Math.max(postedUpTo, knownUpTo);

@@ -88,7 +88,7 @@ export class KnownEntries {
     const journal = event.stream.slice(journalPrefix.length);
     if (this.#own.has(journal)) return;
     const known = this.#followed.get(journal);
-    // A gap in the revisions begins a new one.
+    // After a gap in the revisions, what was followed before is forgotten.
     const followed =
       known && event.revision <= known.toInclusive + 1 ? known : new FollowedJournal(event.revision);
     this.#followed.set(journal, followed);

@@ -105,8 +105,8 @@ export const beginCharges = async (
   const snapshot = await known?.snapshot(selected.all);
   const { account, position = -1 } = snapshot ?? {};
   const posted = account ? [usageAccountStream(account.apiKey, account.month)] : [];
-  // Known entries may not be readable yet. Then the accounts would lack entries that they are known
-  // to include.
+  // Postings up to the snapshot's position may not be readable yet. Without this wait, the accounts
+  // could lack entries that the snapshot leaves out as posted.
   const end = await readUntil(
     (readable) => readable >= position,
     { time },

@@ -6,9 +6,9 @@ import type { period } from "../../domain/ledger/period.ts";
 import type { AuditEntry } from "./audit-entries.ts";
 
 export interface EventFilter {
-  /** A key's own stream, its accounts, and its entries in journals. */
+  /** Selects a key's own stream, its accounts, and its entries in journals. */
   readonly apiKey?: string | undefined;
-  /** Streams whose names begin with this text. */
+  /** Selects streams whose names begin with this text. */
   readonly stream?: string | undefined;
   readonly type?: string | undefined;
   /** A date or an ISO 8601 time, inclusive, compared with the entries' `at`. */

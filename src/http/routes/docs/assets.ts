@@ -9,7 +9,7 @@ import type { PageFile } from "./page.ts";
 const require = createRequire(import.meta.url);
 const types = { js: "text/javascript; charset=utf-8", css: "text/css; charset=utf-8", png: "image/png" };
 
-/** Read at the first request, then kept in memory. */
+/** The file is read at the first request, and then kept in memory. */
 type Asset = () => Promise<PageFile>;
 
 const asset = (path: string, type: keyof typeof types): Asset =>

@@ -9,8 +9,8 @@ import { type Operation, pathParams, serviceOperation } from "../../kernel/opera
 import { respondTagged, type TaggedContent, taggedContent } from "../../kernel/tagged-content.ts";
 
 /**
- * Forbids everything from other origins except connections to the given one, everything inline, and
- * framing. Audio may be played from memory.
+ * Forbids framing, everything inline, and everything from other origins, except connections to the
+ * given one. Audio may be played from memory.
  */
 export const pagePolicy = (connectTo?: string): string =>
   [

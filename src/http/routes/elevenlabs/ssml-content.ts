@@ -8,8 +8,8 @@ export interface SsmlContent {
   /** The whole document. */
   readonly document: string;
   /**
-   * For each code point of the text, how many code points of the document stand for it; before them
-   * is `<speak>`.
+   * For each code point of the text, how many code points of the document stand for it. `<speak>`
+   * precedes them.
    */
   readonly lengths: readonly number[];
 }

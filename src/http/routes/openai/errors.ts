@@ -55,8 +55,8 @@ export const openAiEnvelope: ErrorEnvelope = {
 };
 
 /**
- * Finds the errors for which OpenAI's API has another status: its voices are the values of an
- * enumeration.
+ * Returns the status in OpenAI's API if it differs. An unknown voice is a 400 there, because voices
+ * are the values of an enumeration.
  */
 const statusOf = (error: unknown): number | undefined => {
   if (isQuotaExhausted(error)) return 429;

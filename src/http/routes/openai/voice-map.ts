@@ -4,8 +4,8 @@ import type { Gender } from "../../../domain/synthesis/speech.ts";
 interface MappedVoice {
   readonly name: string;
   /**
-   * If the text has another language, a voice of this gender replaces it. If absent, it speaks all
-   * texts.
+   * If the text has another language, a voice of this gender replaces the mapped one. Without a
+   * gender, the mapped voice speaks all texts.
    */
   readonly gender?: Gender;
 }
@@ -45,8 +45,8 @@ export interface VoiceMap {
 }
 
 /**
- * `changed`: the operator's entries, which may have further names. They replace default ones in any
- * case of letters.
+ * `changed`: the operator's entries, which may have further names. They replace default ones,
+ * whatever the case of their letters.
  */
 export const voiceMapOf = (changed: Readonly<Record<string, string>>): VoiceMap => {
   const pinned = Object.entries(changed).map(([name, voice]) => [ownName(name), { name: voice }] as const);

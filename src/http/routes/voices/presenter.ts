@@ -7,7 +7,10 @@ import { websocketUrl } from "../../kernel/public-url.ts";
 import { type TaggedContent, taggedJson, tagOf } from "../../kernel/tagged-content.ts";
 import type { VoiceLinks } from "./schemas.ts";
 
-/** Serialized lists in memory. A list has up to half a megabyte, and one exists per base URL. */
+/**
+ * The size of the cache of serialized lists. A list has up to half a megabyte, and one exists per
+ * base URL.
+ */
 const maxCachedBytes = 32 * 1024 * 1024;
 
 /** Each list counts as this many bytes more, so that the number of short lists is bounded too. */
@@ -42,8 +45,8 @@ export const createVoicePresenter = () => {
 
   return {
     /**
-     * VoicesListResponse. `query` appears only in the link at the end, which the tag can ignore: a
-     * tag is compared only with tags of the same URL (RFC 9110, section 8.8.1).
+     * Returns a VoicesListResponse. `query` appears only in the link at the end, which the tag can
+     * ignore: a tag is compared only with tags of the same URL (RFC 9110, section 8.8.1).
      */
     list: (base: string, collection: VoiceCollection, query: object): TaggedContent => {
       const { text, digest } = serializedList(base, collection);
@@ -52,7 +55,7 @@ export const createVoicePresenter = () => {
       return { body: Buffer.concat([text, Buffer.from(end)]), etag: tagOf(digest) };
     },
 
-    /** VoiceReportResponse, with the tag of the list of the same voices. */
+    /** Returns a VoiceReportResponse, with the tag of the list of the same voices. */
     report: (base: string, collection: VoiceCollection): TaggedContent => {
       const { text } = serialized(`report ${collection.revision}`, () => ({
         voices: collection.voices,
@@ -62,7 +65,7 @@ export const createVoicePresenter = () => {
       return { body: Buffer.concat([text, Buffer.from("}")]), etag: tagOf(digest) };
     },
 
-    /** VoicesByLanguageResponse. */
+    /** Returns a VoicesByLanguageResponse. */
     byLanguage: (base: string, language: string, voices: readonly Voice[]): TaggedContent =>
       taggedJson({
         language,
@@ -71,7 +74,7 @@ export const createVoicePresenter = () => {
         _links: { self: languageLink(base, language), allVoices: collectionLink(base) },
       }),
 
-    /** VoiceDetailResponse. */
+    /** Returns a VoiceDetailResponse. */
     detail: (base: string, voice: Voice): TaggedContent => {
       const collection = collectionLink(base);
       const byLanguage = languageLink(base, voice.lang);
