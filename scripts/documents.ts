@@ -33,7 +33,7 @@ const settingMeta = z.object({
 
 const describe = (name: string, schema: z.ZodType): Setting[] => {
   const { data: meta } = settingMeta.safeParse(schema.meta());
-  if (!meta) return []; // refused
+  if (!meta) return []; // a variable that the service refuses, such as OTEL_CONFIG_FILE
   const { data } = schema.safeParse(undefined);
   const value = typeof data === "string" || typeof data === "number" ? String(data) : "";
   return [{ name, ...meta, value }];

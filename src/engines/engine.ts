@@ -20,8 +20,8 @@ export interface SpeechRequest extends WrittenText {
    */
   readonly instructions?: string;
   /**
-   * The first bytes are needed early: an engine whose provider returns only complete audio sends
-   * the text in smaller pieces.
+   * True if the first bytes are needed early: an engine whose provider returns only complete audio
+   * sends the text in smaller pieces.
    */
   readonly progressive?: boolean;
   /**

@@ -178,7 +178,8 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
     background,
   );
   const ledger = createLedger({ ...options, sessions, recentCharges, idempotencyKeys, claims }, background);
-  // A slow event store must not prevent the start: otherwise the first request opens the journal.
+  // A slow event store must not prevent the start. If this fails, the first request opens a
+  // journal.
   await sessions.open().catch((error) => onError("no journal could be opened yet", error));
   const stopChecks = repeatEvery(checkMs, time, async () => {
     if (time.now() - lastFlushAt >= idleMs) await sessions.close("idle");

@@ -35,13 +35,13 @@ export const createDeleteAudio =
   }: {
     readonly handler: CommandHandler;
     readonly openStore: () => Promise<AudioStore>;
-    /** Removes it from the memory of this process. */
+    /** Removes the audio from the memory of this process. */
     readonly forget: (hash: string) => void;
     /** Absent without a CDN. */
     readonly purge: PurgeCdn | undefined;
     readonly clock: () => EpochMs;
     /**
-     * Called before anything is removed, because the deletion could not be recorded.
+     * Called before anything is removed, because a deletion cannot be recorded with a wrong clock.
      * @throws {Unavailable}
      */
     readonly requireRightClock: () => void;

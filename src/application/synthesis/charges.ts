@@ -49,8 +49,8 @@ export const isSilence = (error: unknown): boolean =>
 
 /**
  * True if a caller that has disconnected without any audio, or whose text is silent, is not
- * charged; this counts against `departures`. It is always charged for a provider, which is paid for
- * its work.
+ * charged; this counts against `departures`. A caller is always charged for the work of a provider,
+ * which is paid for it.
  */
 export const departsFree = async (
   { departures }: { readonly departures: AskingLimit },

@@ -5,7 +5,8 @@ import { EventStoreDBClient } from "@eventstore/db-client";
 import { ignoreUnknownResponses } from "./unknown-responses.ts";
 
 /**
- * The client prints the whole string, credentials included, as a warning about any other option.
+ * If the string has any other option, the client prints a warning with the whole string,
+ * credentials included.
  */
 const knownOptions = new Set([
   "connectionname",

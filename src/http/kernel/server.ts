@@ -86,7 +86,8 @@ const stopAccepting = (server: Server, onClosed: () => void): void => {
 };
 
 /**
- * Responds to every request, those included to which Node would respond without the error envelope.
+ * Responds to every request, including those to which Node would respond without the error
+ * envelope.
  */
 const createHttpServer = (
   { handle, upgrade, maxTextCharacters, inactivityMs = 120_000 }: ServerOptions,
@@ -163,7 +164,8 @@ const ignoreLongPreferences = ({ headers }: IncomingMessage): void => {
 
 /**
  * Node's parser accepts requests of HTTP/0.9 and HTTP/2.0, and takes the first of several Host
- * headers, where a proxy may take the last. HTTP/1.1 requires one (RFC 9112, section 3.2).
+ * headers, where a proxy may take the last. HTTP/1.1 requires a Host header (RFC 9112, section
+ * 3.2).
  */
 const problemOf = ({ httpVersion, rawHeaders }: IncomingMessage): Problem | undefined => {
   const isCurrent = httpVersion === "1.1";

@@ -53,8 +53,7 @@ export const readPostedUpTo = async (store: EventStore, journal: string): Promis
 };
 
 /**
- * The journal's events after the revision up to which everything is posted, as far as a last
- * revision.
+ * The journal's events after the revision up to which everything is posted, up to `toInclusive`.
  * @throws {EventStoreUnavailable}
  */
 export async function* readUnposted(

@@ -45,8 +45,8 @@ interface ReservationsOptions {
 /** Characters that count as spent while their request is in progress. */
 export interface Hold {
   /**
-   * Spends them for a serving of this month. Returns false if they cannot be used: then they are
-   * returned, and `trySpend` decides.
+   * Spends the held characters for a serving of this month. Returns false if they cannot be used:
+   * then they are returned, and `trySpend` decides.
    */
   take(reservations: Reservations, month: string, characters: number): boolean;
   /** Returns the held characters. Has no effect after `take`. */

@@ -26,7 +26,7 @@ interface RecentChargesOptions {
   readonly onFollowed?: (events: readonly JournalEvent[]) => void;
   /** Called once, before `onFollowed`: events up to this position of the log are not followed. */
   readonly onFollowing?: (fromExclusive: number) => void;
-  /** Called when the subscription fails. It is repeated. */
+  /** Called when the subscription has failed, before the next attempt. */
   readonly onError?: (what: string, error: unknown) => void;
 }
 
@@ -132,7 +132,7 @@ export class RecentCharges {
     const { store, clock, time, onError } = this.#options;
     if (this.#following === undefined) {
       this.#position = position;
-      // Only a complete read counts: each event must be added once.
+      // This is assigned only after a complete read, so that a repeated read adds no event twice.
       this.#objects = await readRecent(store, { fromInclusive: clock() - freePartMs, upTo: position });
     }
     if (this.#isClosed) return;

@@ -33,7 +33,8 @@ export interface RecoverJournalOptions extends Omit<PostOnBehalfOptions, "journa
 }
 
 /**
- * Another process may post the same journal. It has a finite number of postings, so retries end.
+ * Another process may post the same journal. A journal has a finite number of postings, so retries
+ * end.
  */
 const afterOtherPostings = afterErrors((error) => error instanceof PostingOutOfOrder, {
   firstMs: 50,
@@ -118,7 +119,7 @@ export const createSweepIdleJournals = ({
 
 /**
  * A lower bound of the store's clock, which this process cannot read: the time of an event that was
- * seen, and the time since. The clocks of processes differ; that of the store is the same for all.
+ * seen, plus the time since. The clocks of processes differ; that of the store is the same for all.
  */
 const createStoreTime = (time: Time) => {
   let offset = Number.NEGATIVE_INFINITY;

@@ -20,7 +20,7 @@ interface MemoryOptions {
 
 /** Plans and their URLs are kept up to this number of characters. */
 const maxCharacters = 32 * 1024 * 1024;
-/** The recipe of a rendition, and the headers of its responses. */
+/** The size of a rendition's recipe without its text, and of the headers of its responses. */
 const overhead = 2_000;
 
 /**
