@@ -37,7 +37,7 @@ const readingFiles: Readonly<Record<string, string>> = {
   "inc/kok": "inc/mr",
 };
 
-/** The voice that espeak-ng is asked for. */
+/** The name of the voice in requests to espeak-ng. */
 export const readingVoice = (voice: string): string =>
   voice.replace(/^[^+]+/, (file) => readingFiles[file] ?? file);
 

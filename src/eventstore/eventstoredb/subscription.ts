@@ -13,7 +13,7 @@ import { fromLeader, type LogReader } from "./log-reader.ts";
 import { createPausedReader } from "./paused-reader.ts";
 import type { ReconnectingClient } from "./reconnecting-client.ts";
 
-/** Events that the client buffers. */
+/** The number of events that the client buffers. */
 const clientBufferSize = 512;
 /** While catching up, a batch gathers up to this many events for up to this long. */
 const maxBatchSize = 2_048;
@@ -23,7 +23,7 @@ const beforeFirst = -1;
 
 interface ResumePoint {
   readonly fromExclusive: number;
-  /** A batch with `caughtUp` was delivered before. */
+  /** True if a batch with `caughtUp` was delivered before. */
   readonly caughtUp: boolean;
 }
 

@@ -17,7 +17,7 @@ export interface UsageCloudEvent {
   /** The API key. */
   readonly subject: string;
   /**
-   * The time of the serving, also for a charge that is voided later, because it decides the month.
+   * The time of the serving, also in the event of its void, because this time decides the month.
    * ISO 8601, UTC.
    */
   readonly time: string;

@@ -74,8 +74,8 @@ export class JournalWriter {
   };
 
   /**
-   * True if the clock was corrected, after which another journal must be used. Call `month` before,
-   * which reads the clock.
+   * True if the clock was corrected, after which another journal must be used. Call `month` first:
+   * it reads the clock.
    */
   get isAheadOfClock(): boolean {
     return this.#chain.isAheadOfClock;
@@ -85,11 +85,11 @@ export class JournalWriter {
    * Adds a serving to a later flush. Calls `done` once, never before this method returns: without
    * an error when the serving is durable, with the time of its event (empty after an error);
    * otherwise with
-   * - {Unavailable}: it is not in the journal and never will be: its deadline passed before it
-   *   was sent, or too many wait;
+   * - {Unavailable}: the serving is not in the journal and never will be: its deadline passed
+   *   before it was sent, or too many wait;
    * - {OutcomeUnknown}: its deadline passed after it was sent. If it becomes durable, the writer
    *   voids it in a later flush;
-   * - {JournalTakenOver}: the journal is closed, and it is not in it: add it to the next journal.
+   * - {JournalTakenOver}: the journal is closed without the serving: add it to the next journal.
    */
   addServing = (serving: Serving, keyNumber: number, done: ServingCallback): void => {
     const refusal = this.#refusal();
@@ -158,9 +158,9 @@ export class JournalWriter {
   }
 
   /**
-   * Flushes, then appends `JournalClosed`. Adding is an error from now on. Resolves when the
-   * journal is closed, also if another process has closed it, with the last revision; -1 if it has
-   * no event: then nothing is appended.
+   * Flushes, then appends `JournalClosed`. Adding is an error from now on. Resolves with the last
+   * revision when the journal is closed, by this process or another one. Resolves with -1 if the
+   * journal has no event: then nothing is appended.
    */
   close = (reason: "shutdown" | "idle"): Promise<number> => {
     if (this.#closedRevision !== undefined) return Promise.resolve(this.#closedRevision);

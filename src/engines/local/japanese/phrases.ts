@@ -81,7 +81,7 @@ const beginsPhrase = (token: Token | undefined, previous: Token | undefined): bo
   return previous.partOfSpeechSubcategory1 === "副詞可能";
 };
 
-/** The reading of words that the dictionary reads one by one. */
+/** Finds the reading of words that are read otherwise than the dictionary reads them one by one. */
 const irregularAt = (
   tokens: readonly Token[],
   index: number,
@@ -107,8 +107,8 @@ const irregularAt = (
 };
 
 /**
- * Reads a counter after digits, which espeak-ng reads itself and the dictionary takes for no
- * number.
+ * Reads a counter after digits. espeak-ng itself reads the digits, which the dictionary does not
+ * recognise as a number.
  */
 const counter = (word: string, digits: string): string | undefined => {
   if (word === "月") return "がつ";
@@ -116,7 +116,7 @@ const counter = (word: string, digits: string): string | undefined => {
   return undefined;
 };
 
-/** Numbers in the tables below. */
+/** The numbers that the tables below contain. */
 const numerals: ReadonlyMap<string, string> = new Map([
   ...Array.from("一二三四五六七八九十", (numeral, at) => [String(at + 1), numeral] as const),
   ["14", "十四"],

@@ -15,7 +15,7 @@ interface GalleryOptions {
   readonly gallery: Gallery | undefined;
 }
 
-/** A browser makes an element with controls for each voice of a page. */
+/** This is limited because a browser makes an element with controls for each voice of a page. */
 const pageSize = 24;
 
 /** An option that a form leaves empty is absent. */

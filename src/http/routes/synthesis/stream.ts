@@ -79,7 +79,7 @@ export const createStreamResponse =
     await sendChunks(ctx, body.chunks(stream), signal);
   };
 
-/** The audio once it is complete. */
+/** Resolves with the audio when it is complete. */
 const completeAudio = async (
   synthesis: Pick<CompleteDelivery, "deliver">,
   plan: SynthesisPlan,
