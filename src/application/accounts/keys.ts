@@ -65,8 +65,8 @@ export interface NewKey extends NewSecret {
 }
 
 /**
- * API keys and their secrets. A resolved command is visible on this instance. All may throw
- * {Unavailable}.
+ * The service of API keys and their secrets. When a command resolves, its effect is visible on this
+ * instance. All methods may throw {Unavailable}.
  */
 export interface Keys {
   /**
@@ -159,8 +159,8 @@ export const createKeys = (options: KeysOptions): Keys => {
     },
     changePlan: async (apiKey, plan, context) => {
       const decide = (key: Key) => changePlan(key, { plan, at: now() });
-      // Called before the change, and again for characters that are spent until every instance
-      // knows the new plan.
+      // This runs before the change, and once more after it for characters that were spent in
+      // between.
       const carryOver = async () => {
         if (plan.monthlyCharacters !== null) await carryOverUsage(apiKey, monthOf(now()));
       };

@@ -39,8 +39,8 @@ export interface LexiconDetails extends LexiconSummary {
 export type LexiconsService = ReturnType<typeof createLexicons>;
 
 /**
- * Lexicons of websites. A resolved command is visible on this instance. All may throw
- * {Unavailable}.
+ * The service of lexicons of websites. When a command resolves, its effect is visible on this
+ * instance. All methods may throw {Unavailable}.
  */
 export const createLexicons = ({
   execute,

@@ -70,7 +70,7 @@ export interface LogRequest extends Selection {
    * If true, it waits for an event, or until events of other streams have been skipped for a while.
    */
   readonly wait: boolean;
-  /** Other processes' events may wait for this long, for a larger page. */
+  /** Events of other processes may be delivered this much later, so that pages are larger. */
   readonly maxLagMs: number;
   /** The strategy of the previous page; absent for the first. */
   readonly strategy?: ScanStrategy;

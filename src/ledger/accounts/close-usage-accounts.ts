@@ -116,7 +116,7 @@ function* accountsToClose(apiKeys: () => Iterable<string>, newest: string): Gene
   }
 }
 
-/** True if every open journal has posted its entries before this time. */
+/** True if every open journal has posted the entries that were recorded before this time. */
 const isPosted = async (store: EventStore, before: number): Promise<boolean> => {
   for (const journal of await listOpenJournals(store)) {
     for await (const event of readUnposted(store, journal)) {

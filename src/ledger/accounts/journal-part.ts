@@ -38,7 +38,7 @@ interface AccountPart {
   /** Entries up to this revision are posted, or summed up, or in `ranges`. */
   knownUpTo: number;
   readonly ranges: Range[];
-  /** The first of the ranges that does not end before the last revision asked for. */
+  /** The index of the first range that does not end before the last requested revision. */
   next: number;
 }
 
