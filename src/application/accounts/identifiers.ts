@@ -19,7 +19,7 @@ export const newSecretId = (random: Random): string => `sec_${base62(random(16),
 export const newSecret = (random: Random): string => `vls_${random(32).toString("base64url")}`;
 
 /**
- * A token has 256 random bits and the website's id, because it is looked up in the website's
+ * A token has 256 random bits and the website's id, because the token is looked up in the website's
  * stream.
  */
 export const newVerificationToken = (random: Random, websiteId: string): string =>

@@ -47,8 +47,8 @@ interface WebhookDispatcherOptions extends SendOptions {
 
 const intervalMs = 1_000;
 /**
- * The only limit of concurrent requests, so that a webhook that does not respond never delays
- * others.
+ * Concurrent requests are limited for each webhook only, so that a webhook that does not respond
+ * never delays others.
  */
 const maxActivePerWebhook = 4;
 /** Further messages are not queued. */
@@ -63,8 +63,8 @@ export class WebhookDispatcher {
   /** The deliveries in progress, by the name of their stream, and their webhooks. */
   readonly #active = new Map<string, { readonly webhookId: string; readonly ended: Promise<void> }>();
   /**
-   * The ids of messages that were due and are not started, the latest first: a search reads all
-   * deliveries of a webhook.
+   * The ids of messages that were due at the last search and have not been started, the latest
+   * first. They are kept because a search reads all deliveries of a webhook.
    */
   readonly #due = new WeakMap<Deliveries, string[]>();
   /** The ids of suspensions whose messages are queued. */

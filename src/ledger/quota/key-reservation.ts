@@ -37,7 +37,7 @@ export interface ReservationContext extends SettlementContext {
   readonly onTakenOver: () => void;
 }
 
-/** By default, a serving waits for the event store for the same time. */
+/** The default time that a serving waits for the event store is the same. */
 const appendTimeoutMs = 5_000;
 
 /**
@@ -288,8 +288,9 @@ export class KeyReservation {
 
   /**
    * Responds to a recall while characters are held: states what is spent. The others then recall
-   * the held characters again, so that it first waits for a change, but no longer than the others
-   * wait. States nothing if the last hold ends: its serving must be appended before the return.
+   * the held characters again. Therefore this first waits for a change, but no longer than the
+   * others wait. States nothing if the last hold ends: its serving must be appended before the
+   * return.
    */
   async #reduce(): Promise<void> {
     if (this.#tally.spent === this.#tally.stated) {

@@ -60,9 +60,9 @@ export interface UsageReport extends UsageCount {
   readonly quotas: readonly QuotaSince[];
   readonly voided: UsageCount;
   /**
-   * The usage that a wrong clock recorded under other months, or other days of this one, by the
-   * month under which it is charged. The report of the month in which the clock was corrected has
-   * it; absent without any.
+   * The usage that was recorded with a wrong clock under other months, or under other days of this
+   * month, for each month under which it is charged. Only the report of the month in which the
+   * clock was corrected has this list, if there is such usage.
    */
   readonly corrections?: readonly CorrectedUsage[];
   readonly byDay: readonly (UsageCount & { readonly day: string })[];
@@ -103,9 +103,9 @@ export interface UsageReportParts {
 }
 
 /**
- * Older servings are final. The clocks of the recording instance and of this one may each be 60 s
- * off, in opposite directions (beyond that an instance records nothing), and an append succeeds
- * within 10 s or is voided.
+ * Servings older than this are final. The clocks of the recording instance and of this one may each
+ * be 60 s off, in opposite directions (beyond that an instance records nothing), and an append
+ * succeeds within 10 s or is voided.
  */
 const finalAfterMs = 2 * 60_000 + 10_000;
 

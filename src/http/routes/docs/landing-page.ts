@@ -96,8 +96,8 @@ ${Object.values(links)
 `;
 
 /**
- * The policy forbids everything from other origins, and everything inline. The page's script sends
- * the form, never the browser.
+ * The policy forbids everything from other origins, and everything inline. The form is sent by the
+ * page's script, never by the browser.
  */
 export const landingPolicy = [
   "default-src 'none'",

@@ -39,7 +39,10 @@ export const alignmentOf = async (
   return content ? withoutEscapes(alignment, content) : alignment;
 };
 
-/** A line of JSON per chunk of audio, and at last one with the alignment, if there is one. */
+/**
+ * Yields a line of JSON for each chunk of audio, and a last line with the alignment if the times
+ * are known.
+ */
 export async function* timedLines(
   stream: ChunkedAudio,
   read: { readonly content: SsmlContent | undefined },
