@@ -125,8 +125,8 @@ export class StreamQueue {
   }
 
   /**
-   * Rejects a command whose deadline has passed. Commands expire in order, so one that still waits
-   * is the first.
+   * Rejects a command whose deadline has passed. Commands expire in order, so a command that still
+   * waits is the first of the queue.
    */
   expire(command: Command): void {
     const isWaiting = this.#waiting[0] === command;
@@ -146,7 +146,7 @@ export class StreamQueue {
     try {
       this.#settle(await this.#decideAndAppend(batch));
     } catch (error) {
-      // The append may land later. Its effect is read before the next decision.
+      // The append may still succeed later. Its effect is read before the next decision.
       this.#isStale = true;
       for (const command of batch.commands) if (this.#context.pending.delete(command)) command.reject(error);
     }

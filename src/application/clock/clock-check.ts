@@ -213,8 +213,9 @@ export const createClockCheck = ({
       return difference;
     },
     /**
-     * The same as `milliseconds`, unless the clock was set. Then these are the milliseconds by
-     * which the clock was ahead before that.
+     * The milliseconds by which this machine's clock is behind; negative if it is ahead, undefined
+     * if this is not known. The clock is compared with the event store's clock or, if it was set,
+     * with the time that it would show otherwise.
      */
     get behindMs() {
       const set = quickJump();

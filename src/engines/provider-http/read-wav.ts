@@ -9,7 +9,8 @@ const sampleRates = { min: 4_000, max: 384_000 };
 
 /**
  * Reads a WAV of integers (8, 16, 24, 32 bit) or floats (32, 64 bit) of any rate, with any number
- * of channels, which are averaged. Other chunks are skipped. Resolves with the header.
+ * of channels, which are averaged. Other chunks are skipped. Resolves when the header has been
+ * read.
  * @throws {EngineFailed} if it is no WAV or another kind of WAV
  * @throws {UpstreamFailed} if it is truncated
  * @throws the errors of `wav`
@@ -131,7 +132,7 @@ const sampleFormat = (given: { kind: number } & Pick<SampleFormat, "sampleRate" 
 
 /**
  * Combines the channels of raw s16le samples into one.
- * @throws {EngineFailed} if it has too many channels or an impossible rate
+ * @throws {EngineFailed} if there are too many channels, or the rate is impossible
  */
 export const monoSamples = (
   data: AsyncIterable<Buffer>,

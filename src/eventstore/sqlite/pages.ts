@@ -10,7 +10,7 @@ import type { LogPage, LogRequest, ScanStrategy, StreamPage, StreamRequest } fro
 const maxEventsPerPage = 2048;
 const maxCharactersPerPage = 1024 * 1024;
 const maxScannedPerPage = 32_768;
-/** With the maximum size of an event, this bounds the text of one query. */
+/** Together with the maximum size of an event, this bounds the text of one query. */
 const maxEventsPerQuery = 128;
 
 interface JoinedEvents {
@@ -57,7 +57,7 @@ const createPage = () => {
 
 /**
  * Reads pages of one stream. Its visible revisions have no gaps unless another program has removed
- * events. A page then continues after the gap, whatever its size.
+ * events. However large such a gap is, the page continues after it.
  */
 export const streamPages = (db: DatabaseSync) => {
   const extent = prepareFind<{ first: number; last: number | null }>(

@@ -23,13 +23,13 @@ export interface JournalWriterOptions {
   /** Called after each durable flush, in order, before the callbacks of its servings. */
   readonly onFlushed?: (events: readonly FlushedEvent[]) => void;
   /**
-   * Called when a charge is taken back: its void is durable, or the store has refused its flush
-   * after its deadline.
+   * Called when a charge is taken back: the void of the serving is durable, or the store has
+   * refused the serving's flush after the deadline.
    */
   readonly onVoided?: (voided: VoidedServing) => void;
   /**
-   * Called with a serving that has an Idempotency-Key and became durable after its deadline. It
-   * must release the key, then void the serving.
+   * Called with a serving that has an Idempotency-Key and became durable after its deadline. The
+   * callback must release the key, then void the serving.
    */
   readonly onExpired?: (serving: Serving, at: string) => void;
   /**

@@ -47,7 +47,10 @@ export const textFormat = z
     examples: ["markdown"],
   });
 
-/** The language of requests of compatible APIs, for voices that speak any, as in the catalog. */
+/**
+ * The language of requests of compatible APIs for voices that speak any language. The catalog shows
+ * the same language for these voices.
+ */
 export const defaultLang = "en-US";
 
 /**
