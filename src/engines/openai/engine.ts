@@ -155,8 +155,8 @@ const speakPlain = async (
 };
 
 /**
- * The words of a piece are timed from its start, and pieces are prefetched: a piece begins where
- * the one before ended.
+ * The times of words count from the start of their piece. A piece begins where the piece before it
+ * ends, which is known only at the end, because pieces are prefetched.
  */
 const speakCaptioned = async ({ request, pieces, send }: Speaking, signal: AbortSignal): Promise<Speech> => {
   const captioned = pieces.map((text) => ({ text, words: [] as CaptionedWord[], samples: 0 }));

@@ -16,14 +16,14 @@ interface OpenAiOptions {
 }
 
 /**
- * OpenAI retires this model (`model-retirements.ts`). From then on credentials must name a model,
- * as they must for every other server.
+ * OpenAI retires this model (`model-retirements.ts`). After its retirement credentials must name a
+ * model, as they must for every other server.
  */
 const defaultModel = "gpt-4o-mini-tts";
 
 /**
- * These do not follow instructions (the API reference of `audio/speech`). Models of compatible
- * servers get them.
+ * These models do not follow instructions (the API reference of `audio/speech`). All others, also
+ * those of compatible servers, get instructions.
  */
 const modelsWithoutInstructions: readonly string[] = ["tts-1", "tts-1-hd"];
 

@@ -86,7 +86,8 @@ class Reader implements Service<ReaderProtocol> {
 
   #readLog(id: number, request: LogRequest): WorkerResponse[] {
     const waiting = { id, request, scanned: request.fromExclusive, since: performance.now() };
-    // On a busy log there is mostly an event already: a scan now would give a page of that one.
+    // On a busy log there is usually a new event already: a scan now would give a page with this
+    // event alone.
     if (request.wait && request.maxLagMs > 0) return this.#wait({ ...waiting, version: unseen });
     return this.#scan({ ...waiting, version: this.#dataVersion().data_version });
   }

@@ -20,7 +20,7 @@ export const createRenewToken =
     if (renewed) ctx.set({ [names.authRenewed]: renewed.token, [names.authRenewedExp]: String(renewed.exp) });
   };
 
-/** A handler that sends its headers itself calls `renewToken` before. */
+/** A handler that sends its headers itself must call `renewToken` before it sends them. */
 export const renewTokens =
   (renewToken: RenewToken): Middleware =>
   async (ctx, next) => {

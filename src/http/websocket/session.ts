@@ -14,7 +14,7 @@ import { Syntheses, type SynthesisServices } from "./syntheses.ts";
 interface SessionOptions {
   readonly socket: WebSocket;
   /**
-   * The caller with its current permissions, for one more request.
+   * Admits one more request. Returns the caller with its current permissions.
    * @throws {Unauthorized}
    * @throws {RateLimited}
    * @throws {KeyIsSuspended}
