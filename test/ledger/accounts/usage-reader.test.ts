@@ -7,7 +7,6 @@ import { KnownEntries } from "../../../src/ledger/accounts/known-entries.ts";
 import { createUsageReader, postedBy, spentBy } from "../../../src/ledger/accounts/usage-reader.ts";
 import { synthesesServed } from "../../support/build-journal-events.ts";
 import { collect } from "../../support/collect.ts";
-import { openLaggingStore } from "../../support/eventstoredb-process.ts";
 import { serving } from "../../support/servings.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { plainSum } from "./posted-journal.ts";
@@ -17,10 +16,7 @@ const stores: [
   name: string,
   runs: number,
   open: () => Promise<{ store: EventStore; remove(): Promise<void> }>,
-][] = [
-  ["SQLite", 25, openTemporaryStore],
-  ["EventStoreDB with index lag", 5, openLaggingStore],
-];
+][] = [["SQLite", 25, openTemporaryStore]];
 
 for (const [name, numRuns, open] of stores) {
   describe(`the account reader on ${name}`, () => {
