@@ -80,10 +80,10 @@ export interface SubscribeOptions {
   /** Leaves out this stream: its writer need not parse its own events. */
   readonly except?: string | undefined;
   /**
-   * Events of other processes may be delivered this much later, so that batches are larger. A read
-   * of a stream ends the wait. Default 0.
+   * Events may be delivered this much later, so that batches are larger. A read of a stream ends
+   * the wait. Only SQLite uses it. Default: 0.
    */
-  readonly maxLagMs?: number;
+  readonly maxLagMs?: number | undefined;
   /** Ends the subscription without an error. */
   readonly signal?: AbortSignal;
 }

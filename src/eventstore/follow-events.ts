@@ -71,7 +71,7 @@ export const follow = ({
   prefixes,
   except,
   fromExclusive,
-  maxLagMs = 0,
+  maxLagMs,
   onBatch,
   onError = () => {},
   onInterrupted = () => {},

@@ -23,7 +23,7 @@ const pollMs = 20;
  */
 const maxSkipMs = 500;
 
-/** No version of the data. */
+/** The version of a request for which nothing was scanned yet. */
 const unseen = -1;
 
 interface WaitingRequest {
@@ -47,7 +47,10 @@ class Reader implements Service<ReaderProtocol> {
   readonly #dataVersion = prepareGet<{ data_version: number }>(this.#database.db, "PRAGMA data_version");
   /** Requests that wait for events, by subscription. */
   readonly #waiting = new Map<number, WaitingRequest>();
-  /** True if a stream was read since the last poll: its reader may wait for the latest events. */
+  /**
+   * True if a stream was read since the last poll with a request that may lag. The stream's reader
+   * may wait for the latest events.
+   */
   #isHurried = false;
   #polling: NodeJS.Timeout | undefined;
 
@@ -76,7 +79,7 @@ class Reader implements Service<ReaderProtocol> {
       case "forget":
         return this.#forget(call.request);
       case "wake":
-        return this.#repeatWaiting([...this.#waiting.values()]);
+        return this.#repeatWaiting(this.#requests().filter(({ request }) => request.maxLagMs === 0));
       case "probe":
         return [{ id: call.id, response: undefined }];
       case "check":
@@ -168,10 +171,14 @@ class Reader implements Service<ReaderProtocol> {
     }
   }
 
+  #requests(): WaitingRequest[] {
+    return [...this.#waiting.values()];
+  }
+
   #poll(): void {
-    const all = [...this.#waiting.values()];
+    const all = this.#requests();
     this.#send(this.#repeatWaiting(this.#isFileLost() ? all : all.filter(this.#mayBeDue())));
-    this.#isHurried = false;
+    if (all.some(({ request }) => request.maxLagMs > 0)) this.#isHurried = false;
     this.#send(this.#reportSkipped());
   }
 

@@ -26,13 +26,16 @@ export const openSubscriptions = (reader: WorkerClient<ReaderProtocol>) => {
     stopped: AbortSignal,
   ): AsyncGenerator<EventBatch, void, undefined> {
     stopped.addEventListener("abort", () => reader.post("forget", subscriptionId));
-    const fetch = (position: number, wait: boolean, strategy?: ScanStrategy): Promise<LogPage> => {
+    const fetch = (
+      position: number,
+      { wait, isBehind = false, strategy }: { wait: boolean; isBehind?: boolean; strategy?: ScanStrategy },
+    ): Promise<LogPage> => {
       const options = {
         subscriptionId,
         fromExclusive: position,
         ...selection,
         wait,
-        maxLagMs,
+        maxLagMs: isBehind ? 0 : maxLagMs,
         ...(strategy && { strategy }),
       };
       const page = reader.call("log", options);
@@ -45,14 +48,15 @@ export const openSubscriptions = (reader: WorkerClient<ReaderProtocol>) => {
     let target: number | undefined;
     let caughtUp = false;
     let position = fromExclusive;
-    let next = fetch(fromExclusive, false);
+    let next = fetch(fromExclusive, { wait: false });
     while (!stopped.aborted) {
       const page = await next;
       if (stopped.aborted) return;
       target ??= page.head;
       const isFirstCaughtUp: boolean = !caughtUp && page.position >= target;
       caughtUp ||= isFirstCaughtUp;
-      next = fetch(page.position, caughtUp, page.strategy);
+      const isBehind = page.position < page.head;
+      next = fetch(page.position, { wait: caughtUp, isBehind, strategy: page.strategy });
       if (!isFirstCaughtUp && page.count === 0 && page.position === position) continue;
       position = page.position;
       yield { events: JSON.parse(page.json) as RecordedEvent[], position, caughtUp };

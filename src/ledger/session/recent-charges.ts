@@ -34,10 +34,13 @@ type OwnEvent = JournalEvent & Pick<FlushedEvent, "keyNumbers">;
 
 /** A part of an object is free for this long after its key was charged for the object. */
 const freePartMs = 10 * 60_000;
-/** Usually the other journals' events are followed within milliseconds. */
+/** Usually the other journals' events are followed within a tenth of a second. */
 const maxCatchUpMs = 5_000;
-/** A busy process has many small events: each batch costs as much as some of them. */
-const maxBatchMs = 100;
+/**
+ * The events of other processes are collected for this long, because a batch costs as much as
+ * several events.
+ */
+const maxLagMs = 100;
 /** Callers that arrive during a read wait for the next one, which must also end in time. */
 const maxEndReadMs = 2_000;
 /** Bounds the start of a process after ten busy minutes. */
@@ -145,7 +148,7 @@ export class RecentCharges {
       prefixes: [journalPrefix, journalRegistryStream],
       except: ownStream,
       fromExclusive: this.#position,
-      maxLagMs: maxBatchMs,
+      maxLagMs,
       onBatch: this.#addBatch,
       onError: (error) => onError("the journals of other instances cannot be followed", error),
       time,
