@@ -1,16 +1,13 @@
 import { availableParallelism } from "node:os";
 import { withDeadline } from "../async/deadline.ts";
 import { createReservedSlot, type ReservedSlot } from "../async/scheduler/reserved-slot.ts";
-import type { Resource, ResourceOptions } from "../async/scheduler/resource.ts";
-import { createScheduler, type Scheduler } from "../async/scheduler/scheduler.ts";
 import type { Waiter } from "../async/scheduler/waiter.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { encodedFormats, formats } from "../domain/synthesis/formats.ts";
-import { queues } from "../limits/queues.ts";
 import type { EspeakJob, JobOf, ModelJob, ToolJob } from "./jobs.ts";
-import type { SpeechModel } from "./models.ts";
 import type { DecoderSpec, EncoderSpec, HostOptions, Limits, PieceSpec, SpeechReport } from "./protocol.ts";
 import { isShort, isUrgent, runInSlot, type SlotOptions } from "./run-in-slot.ts";
+import { type ModelQueue, Slots, type SlotsOptions } from "./slots.ts";
 import { runSpeech, type SpeechOptions } from "./speech/run-speech.ts";
 import type { PieceJob, SpeechJob } from "./speech/speech-job.ts";
 import { superviseHostProcess } from "./supervisor.ts";
@@ -94,17 +91,13 @@ export interface HostStats {
   readonly encoderFallback: string | undefined;
 }
 
-export interface SubprocessHostOptions {
+export interface SubprocessHostOptions extends SlotsOptions {
   /**
    * Concurrent speech tools. Default: 4. If there are several, one is reserved for short texts (see
    * `reserved` of a resource). There are five times as many encoders, because an encoder lives as
    * long as its audio and mostly waits. Two fifths of them are for short texts.
    */
   readonly concurrency?: number;
-  /** Shares the slots among API keys. Default: a scheduler of its own. */
-  readonly scheduler?: Scheduler;
-  /** Replaces limits of the queues in `limits/queues.ts`. */
-  readonly queue?: Partial<Pick<ResourceOptions, "queueLimit" | "queueLimitPerKey" | "queueTimeoutMs">>;
   /** The helper is killed if it has not ended a job this long after its deadline. Default: 5 s. */
   readonly graceMs?: number;
   /** Called when the helper process ended unexpectedly, and when no other could be started. */
@@ -261,45 +254,6 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
     },
   };
 };
-
-/** The parts of a model on which its queue depends. */
-export type ModelQueue = Pick<SpeechModel, "name" | "processes">;
-
-/** The slots of the helper's jobs, by kind. */
-class Slots {
-  readonly tools: Resource;
-  readonly shortEncoders: Resource;
-  readonly encoders: Resource;
-  readonly decoders: Resource;
-  readonly #models = new Map<string, Resource>();
-  readonly #openModel: (model: ModelQueue) => Resource;
-
-  constructor(concurrency: number, options: SubprocessHostOptions) {
-    const { scheduler = createScheduler(), queue } = options;
-    const open = (name: "speech_tools" | "short_encoders" | "encoders" | "decoders"): Resource =>
-      scheduler.resource(name, { ...queues[name](concurrency), ...queue });
-    this.tools = open("speech_tools");
-    this.shortEncoders = open("short_encoders");
-    this.encoders = open("encoders");
-    this.decoders = open("decoders");
-    this.#openModel = ({ name, processes = 1 }) =>
-      scheduler.resource(`model_${name}`, { ...queues.model(processes), ...queue });
-  }
-
-  model(model: ModelQueue): Resource {
-    const queue = this.#models.get(model.name) ?? this.#openModel(model);
-    this.#models.set(model.name, queue);
-    return queue;
-  }
-
-  stats(): Pick<HostStats, "running" | "queued"> {
-    const all = [this.tools, this.shortEncoders, this.encoders, this.decoders, ...this.#models.values()];
-    return {
-      running: all.reduce((sum, one) => sum + one.running(), 0),
-      queued: all.reduce((sum, one) => sum + one.queued(), 0),
-    };
-  }
-}
 
 async function* once(text: string): AsyncIterable<Buffer> {
   yield Buffer.from(text);

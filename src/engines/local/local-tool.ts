@@ -1,8 +1,8 @@
 import type { ProsodyParameter } from "../../domain/synthesis/speech.ts";
 import type { Reader } from "../../domain/text/preparation/reader.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
+import type { ModelQueue } from "../../subprocess/slots.ts";
 import type { PieceJob, PieceUse } from "../../subprocess/speech/speech-job.ts";
-import type { ModelQueue } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
 
 /** The slowest rate of all tools; lower ones have the same effect. */
