@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { expect } from "chai";
 import { withDeadline } from "../../src/async/deadline.ts";
 import { createManualTime, type ManualTime } from "../support/manual-time.ts";
@@ -41,6 +42,22 @@ describe("Deadline", () => {
     const result = rejection(withDeadline({ time, ms: 100, onTimeout, signal: controller.signal }, hang));
     controller.abort(reason);
     expect(await result).to.equal(reason);
+    expect(taskSignal.reason).to.equal(reason);
     expect(time.waiting()).to.equal(0);
+  });
+
+  it("does not start the task of a signal that is aborted already", async () => {
+    const signal = AbortSignal.abort(new Error("aborted"));
+    const task = async () => expect.fail("the task has started");
+    expect(await rejection(withDeadline({ time, ms: 100, onTimeout, signal }, task))).to.equal(signal.reason);
+  });
+
+  it("leaves no listener at the signal, after a result or when the time has passed", async () => {
+    const { signal } = new AbortController();
+    await withDeadline({ time, ms: 100, onTimeout, signal }, async () => undefined);
+    const result = rejection(withDeadline({ time, ms: 100, onTimeout, signal }, hang));
+    time.advance(100);
+    await result;
+    expect(getEventListeners(signal, "abort")).to.be.empty;
   });
 });

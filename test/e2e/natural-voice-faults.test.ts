@@ -169,6 +169,7 @@ for (const { voice, tool, name, file } of voices) {
     let service: Service;
 
     before(async function () {
+      // `scripts/natural-voices` installs them.
       if (!(await isInstalled(...voices.map((one) => one.name), "pico:de-DE"))) this.skip();
     });
     beforeEach(async () => {
@@ -300,6 +301,7 @@ describe("A service without natural voices", () => {
   let service: Service;
 
   before(async function () {
+    // `scripts/natural-voices` installs them.
     if (!(await isInstalled(...voices.map(({ name }) => name)))) this.skip();
   });
   beforeEach(async () => {
@@ -317,6 +319,8 @@ describe("A service without natural voices", () => {
     for (const { voice } of voices)
       for (let cache: string | null = null; cache !== kept; )
         ({ cache } = await service.speak({ voice, text: "Hello." }));
+    // The event store may be slow for a moment on a busy machine.
+    for (let status = ""; status !== "ok"; ) ({ status } = await service.health());
     expect((await service.health()).voices).to.deep.equal({ status: "ok" });
     await service.expectCharges();
   });

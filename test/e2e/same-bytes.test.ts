@@ -296,7 +296,7 @@ describe("The same request", () => {
     }
   };
 
-  it("gives streams other bytes only in the header of wav and flac, which has no length there", async () => {
+  it("gives streams of wav and flac other bytes in the header only, which has no length there", async () => {
     const named = (name: string): Door => {
       const door = doors.find((one) => one.name === name);
       if (!door) throw new Error(`no door ${name}`);

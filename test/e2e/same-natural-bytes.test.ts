@@ -45,6 +45,7 @@ describe(`The same request for a natural voice (seed ${seed})`, () => {
     startInProcessService({ VOICES: "natural", DATA_DIR: folder.path, BURST_LIMIT: "1000000" });
   before(async function () {
     const { installed } = await openNaturalVoices(naturalVoicesFolder(undefined));
+    // `scripts/natural-voices` installs them.
     if (!installed.has("hibari:heart") || !installed.has("pico:en-GB")) return this.skip();
     folder = await temporaryFolder();
     service = await start();

@@ -32,6 +32,7 @@ describe("The texts and phonemes of natural voices", () => {
 
   before(async function () {
     const { installed } = await openNaturalVoices(naturalVoicesFolder(undefined));
+    // `scripts/natural-voices` installs them.
     if (!installed.has("hibari:heart") || !installed.has("pico:en-GB")) return this.skip();
     folder = await temporaryFolder();
     await mkdir(join(folder.path, "tmp"));

@@ -15,33 +15,33 @@ import { commandLineOf, descendantsOf, gone, signal, until, workersOf } from "..
 import { query, serviceOfWorkers } from "../support/service-of-workers.ts";
 
 describe("the start and the end of several workers", () => {
-  const test = serviceOfWorkers();
+  const workers = serviceOfWorkers();
 
   it("completes the requests of all workers on SIGTERM, exits with 0, and leaves nothing running", async () => {
-    await test.start();
-    const responses = Array.from({ length: 12 }, test.ask);
+    await workers.start();
+    const responses = Array.from({ length: 12 }, workers.ask);
     await Promise.race(responses);
-    const all = descendantsOf(test.service.pid).map(({ pid }) => pid);
+    const all = descendantsOf(workers.service.pid).map(({ pid }) => pid);
     const [code] = await Promise.all([
-      test.service.stop(),
+      workers.service.stop(),
       ...responses.map(async (one) => expect((await one).status).to.equal(200)),
     ]);
     expect(code).to.equal(0);
     await gone(...all);
-    expect(test.logged('"ended"')).to.equal(1);
-    const store = await openSqliteEventStore({ path: join(test.folder, "data", "events.db") });
+    expect(workers.logged('"ended"')).to.equal(1);
+    const store = await openSqliteEventStore({ path: join(workers.folder, "data", "events.db") });
     expect(await listOpenJournals(store)).to.deep.equal([]);
     await store.close();
   });
 
   it("ends all workers on SIGTERM while they are being replaced, and exits with 0", async () => {
-    await test.start();
-    process.kill(test.service.pid, "SIGHUP");
-    await until("a further worker starts", () => workersOf(test.service.pid).length === 3);
-    const all = descendantsOf(test.service.pid).map(({ pid }) => pid);
-    expect(await test.service.stop()).to.equal(0);
+    await workers.start();
+    process.kill(workers.service.pid, "SIGHUP");
+    await until("a further worker starts", () => workersOf(workers.service.pid).length === 3);
+    const all = descendantsOf(workers.service.pid).map(({ pid }) => pid);
+    expect(await workers.service.stop()).to.equal(0);
     await gone(...all);
-    expect(test.logged('"level":"error"')).to.equal(0);
+    expect(workers.logged('"level":"error"')).to.equal(0);
   });
 
   it("completes requests on SIGTERM before all its workers have started, and exits with 0", async () => {
@@ -49,7 +49,7 @@ describe("the start and the end of several workers", () => {
     const url = `http://127.0.0.1:${port}`;
     const env = { ...testSettings, PORT: String(port), WORKERS: "2", ADMIN_TOKEN: adminToken };
     const child = spawn("scripts/node", ["src/main.ts"], {
-      env: { PATH: process.env.PATH ?? "", DATA_DIR: join(test.folder, "data"), ...env },
+      env: { PATH: process.env.PATH ?? "", DATA_DIR: join(workers.folder, "data"), ...env },
       stdio: ["ignore", "ignore", "inherit"],
     });
     const { pid = 0 } = child;
@@ -58,8 +58,8 @@ describe("the start and the end of several workers", () => {
     const [, starting = 0] = workersOf(pid);
     process.kill(starting, "SIGSTOP");
     const all = descendantsOf(pid);
-    test.key = await registerWebsite(url);
-    const headers = { ...authorize(test.key), "Content-Type": "application/json", Expect: "100-continue" };
+    workers.key = await registerWebsite(url);
+    const headers = { ...authorize(workers.key), "Content-Type": "application/json", Expect: "100-continue" };
     const asking = request(`${url}/v2/text/synthesize`, { method: "POST", headers, agent: false });
     asking.flushHeaders();
     await once(asking, "continue");
@@ -74,11 +74,11 @@ describe("the start and the end of several workers", () => {
   });
 
   it("accepts connections during DRAIN_DELAY_SECONDS", async () => {
-    await test.start({ DRAIN_DELAY_SECONDS: "600" });
-    process.kill(test.service.pid, "SIGTERM");
-    await until("it drains", () => test.logged('"draining"') > 0);
+    await workers.start({ DRAIN_DELAY_SECONDS: "600" });
+    process.kill(workers.service.pid, "SIGTERM");
+    await until("it drains", () => workers.logged('"draining"') > 0);
     for (let times = 0; times < 4; times++) {
-      const { status } = await fetch(`${test.service.url}/health/ready`, {
+      const { status } = await fetch(`${workers.service.url}/health/ready`, {
         headers: { Connection: "close" },
       });
       expect(status).to.be.oneOf([200, 503]);
@@ -86,17 +86,17 @@ describe("the start and the end of several workers", () => {
   });
 
   it("refuses connections while it completes its last requests", async () => {
-    await test.start({ DRAIN_SECONDS: "600" });
-    const headers = { ...authorize(test.key), "Content-Type": "application/json", Expect: "100-continue" };
-    const asking = request(`${test.service.url}/v2/text/synthesize`, {
+    await workers.start({ DRAIN_SECONDS: "600" });
+    const headers = { ...authorize(workers.key), "Content-Type": "application/json", Expect: "100-continue" };
+    const asking = request(`${workers.service.url}/v2/text/synthesize`, {
       method: "POST",
       headers,
       agent: false,
     });
     asking.flushHeaders();
     await once(asking, "continue");
-    const stopped = test.service.stop();
-    const { hostname, port } = new URL(test.service.url);
+    const stopped = workers.service.stop();
+    const { hostname, port } = new URL(workers.service.url);
     const isAccepted = async (): Promise<boolean> => {
       const connection = connect(Number(port), hostname);
       const opened = once(connection, "connect").then(
@@ -113,9 +113,9 @@ describe("the start and the end of several workers", () => {
   });
 
   it("leaves no process behind when its first process is killed", async () => {
-    await test.start();
-    const all = descendantsOf(test.service.pid).map(({ pid }) => pid);
-    await test.service.kill();
+    await workers.start();
+    const all = descendantsOf(workers.service.pid).map(({ pid }) => pid);
+    await workers.service.kill();
     await gone(...all);
   });
 
@@ -123,7 +123,7 @@ describe("the start and the end of several workers", () => {
     const { code, stderr } = await failToStart({
       WORKERS: "2",
       PORT: "0",
-      DATA_DIR: join(test.folder, "data"),
+      DATA_DIR: join(workers.folder, "data"),
       AUDIO_STORE: "file:/proc/none/audio",
     });
     expect(code).to.equal(1);
@@ -134,7 +134,7 @@ describe("the start and the end of several workers", () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
-    const env = { WORKERS: "2", PORT: String(port), DATA_DIR: join(test.folder, "data") };
+    const env = { WORKERS: "2", PORT: String(port), DATA_DIR: join(workers.folder, "data") };
     const { code, stderr } = await failToStart(env);
     server.close();
     expect(code).to.equal(1);
@@ -156,7 +156,7 @@ describe("the start and the end of several workers", () => {
         PORT: "0",
         WORKERS: "2",
         VOICES: "classic",
-        DATA_DIR: join(test.folder, "data"),
+        DATA_DIR: join(workers.folder, "data"),
       },
       stdio: ["pipe", "pipe", "inherit"],
     });

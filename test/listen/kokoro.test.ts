@@ -63,6 +63,7 @@ describe("Kokoro's voices, where scripts/natural-voices --kokoro has installed t
       ...["kokoro:af_heart", "kokoro:if_sara"],
       ...Object.keys(lists),
     ]);
+    // `scripts/natural-voices --kokoro` installs it.
     if (!opened) return this.skip();
     engine = opened;
   });

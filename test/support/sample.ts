@@ -29,7 +29,7 @@ export const longFiles: ReadonlySet<string> = new Set(spec.map((file) => join(ro
 
 const isLong = ({ file = "" }: Mocha.Test): boolean => longFiles.has(file);
 
-/** Chooses by the seed one of so many names, or at least one. */
+/** Chooses one in `oneIn` names, rounded up, by the seed. */
 export const sampleOf = (names: readonly string[], seedOfSample: string, oneIn: number): string[] => {
   const digestOf = (name: string) => createHash("sha256").update(`${seedOfSample} ${name}`).digest("hex");
   const byDigest = names.toSorted((a, b) => (digestOf(a) < digestOf(b) ? -1 : 1));

@@ -26,25 +26,25 @@ export interface ServiceOfWorkers {
 
 /** Gives each test of a suite a folder, and ends its service. */
 export const serviceOfWorkers = (): ServiceOfWorkers => {
-  const test = {
+  const workers = {
     start: async (env = {}) => {
-      test.service = await startInstance(join(test.folder, "data"), { WORKERS: "2", ...env });
-      test.key = await registerWebsite(test.service.url);
+      workers.service = await startInstance(join(workers.folder, "data"), { WORKERS: "2", ...env });
+      workers.key = await registerWebsite(workers.service.url);
     },
     ask: async () => {
-      const url = `${test.service.url}/v2/text/synthesize?${new URLSearchParams(query)}`;
-      const asking = request(url, { headers: authorize(test.key), agent: false }).end();
+      const url = `${workers.service.url}/v2/text/synthesize?${new URLSearchParams(query)}`;
+      const asking = request(url, { headers: authorize(workers.key), agent: false }).end();
       const [response] = (await once(asking, "response")) as [IncomingMessage];
       return new Response(await buffer(response), { status: response.statusCode ?? 0 });
     },
-    logged: (message) => test.service.log.filter((line) => line.includes(message)).length,
+    logged: (message) => workers.service.log.filter((line) => line.includes(message)).length,
   } as ServiceOfWorkers;
   beforeEach(async () => {
-    test.folder = await mkdtemp(join(tmpdir(), "voxledger-workers-"));
+    workers.folder = await mkdtemp(join(tmpdir(), "voxledger-workers-"));
   });
   afterEach(async () => {
-    if (test.service !== undefined && isRunning(test.service.pid)) await test.service.kill();
-    await rm(test.folder, { recursive: true });
+    if (workers.service !== undefined && isRunning(workers.service.pid)) await workers.service.kill();
+    await rm(workers.folder, { recursive: true });
   });
-  return test;
+  return workers;
 };

@@ -142,7 +142,7 @@ describe("the shares of a worker", () => {
     expect(used).to.equal(3);
   });
 
-  it("return what is not used, once, when they are recalled", () => {
+  it("return their unused units when they are recalled, and none at a second recall", () => {
     const { shares, handlers } = open("key", () => 1);
     expect(handlers.recallShare({ ...limited, keep: 0 })).to.equal(2);
     expect(handlers.recallShare({ ...limited, keep: 0 })).to.equal(0);

@@ -252,6 +252,7 @@ describe("The version of audio", () => {
     for (const voiceName of [...naturalVoiceNames, kokoroVoiceName] as const) {
       it(`changes whenever the samples of ${voiceName} do`, async function () {
         const found = await naturalJob(voiceName);
+        // `scripts/natural-voices` installs them.
         if (!found) return this.skip();
         const { version, ...job } = found;
         const spoken: string[] = [];

@@ -30,6 +30,7 @@ describe("The tool hibari", () => {
 
   before(async function () {
     ({ installed } = await openNaturalVoices(naturalVoicesFolder(undefined)));
+    // `scripts/natural-voices` installs them.
     if (!installed.has("hibari:heart")) this.skip();
   });
   beforeEach(async () => {

@@ -184,6 +184,7 @@ describe("Kokoro, where scripts/natural-voices --kokoro has installed it", () =>
   let installed: ReadonlyMap<string, InstalledVoice>;
   before(async function () {
     ({ installed } = await openNaturalVoices(naturalVoicesFolder(process.env.NATURAL_VOICES_DIR)));
+    // `scripts/natural-voices --kokoro` installs it.
     if (!installed.has("kokoro:bf_emma")) return this.skip();
     host = await openToolHost();
   });

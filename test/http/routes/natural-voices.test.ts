@@ -71,6 +71,7 @@ describe("a service with natural voices", () => {
 
   before(async function () {
     const { installed } = await openNaturalVoices(naturalVoicesFolder(undefined));
+    // `scripts/natural-voices` installs them.
     if (!installed.has("hibari:heart")) return this.skip();
     service = await startInProcessService({ VOICES: "natural" });
     website = await registerWebsite(service.url);
