@@ -18,7 +18,7 @@ export interface SharedLimit extends Limit {
 }
 
 /**
- * A limit whose callers wait until it is known whether the limit is reached. They are not refused.
+ * A limit whose callers wait until it is known whether the limit is reached. It throws no refusal.
  */
 export interface AskingLimit {
   /** Counts one more, until the window ends. Resolves with false if the limit is reached. */

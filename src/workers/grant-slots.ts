@@ -66,7 +66,8 @@ export const createSlotGrants = ({ time }: { readonly time?: Time } = {}) => {
             job.release = await resourceOf(resource, bounds).acquire(waiter, job.ended.signal, options);
           } catch (error) {
             jobs.delete(id);
-            return error instanceof Refused ? error.scope : "all"; // any other error: the worker no longer waits
+            // At any other error the worker no longer waits.
+            return error instanceof Refused ? error.scope : "all";
           }
           if (job.ended.signal.aborted) job.release();
           return "granted";

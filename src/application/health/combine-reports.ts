@@ -128,7 +128,8 @@ const combineProvider = (same: readonly ProviderActivity[]): ProviderActivity =>
     errors: sum(same.map(({ errors: count }) => count)),
     ...(times[0] && {
       latency: {
-        last: Math.max(...times.map(({ last }) => last)), // the order of the workers' requests is unknown
+        // The order of the workers' requests is unknown.
+        last: Math.max(...times.map(({ last }) => last)),
         mean: Math.round(sum(times.map(({ mean, requests }) => mean * requests)) / Math.max(1, weight)),
         longest: Math.max(...times.map(({ longest }) => longest)),
       },

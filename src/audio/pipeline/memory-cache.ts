@@ -73,7 +73,8 @@ export const createMemoryCache = ({
       const audio = { bytes: withOwnMemory(bytes), length };
       const entry = { audio, reportAt: usedAt + (uses?.intervalMs ?? 0) };
       cache.set(name, entry);
-      reportIfDue(name, entry); // `get` never reports the use of a large object, which is not cached
+      // `get` never reports the use of a large object, which is not cached.
+      reportIfDue(name, entry);
     },
     /** Reports the use of an object that is not cached. `usedAt`: as in `set`. */
     reportUse: (name: AudioName, usedAt: number): void => {

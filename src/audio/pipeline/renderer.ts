@@ -107,7 +107,8 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
       throw error;
     } finally {
       use?.ignored();
-      void reserving?.then((slot) => slot?.release()).catch(() => undefined); // `reserveEncoder` threw the error
+      // `reserveEncoder` has thrown the error, if there is one.
+      void reserving?.then((slot) => slot?.release()).catch(() => undefined);
     }
   },
   /**

@@ -32,7 +32,7 @@ export const placeMarks = (
   const words = wordsOf(text, lang);
   const begun = beginnings(words, events, (range) => lettersIn(text, range));
   const marks = begun.map(({ from, to, seconds }) => markOf(text, "word", { from, to }, seconds));
-  // Without word events, sentences are placed by the words of the text.
+  // If the engine reported no words, sentences are placed by the words of the text.
   const spoken = marks.length > 0 ? marks : words.map((word) => markOf(text, "word", word, 0));
   const reached = (text.marks ?? []).map(({ at, start, end }): Mark => {
     const next = begun.find(({ from }) => from >= at);

@@ -13,8 +13,8 @@ const budgetLimits: ByteBudgetOptions = {
 };
 
 /**
- * Returns a function that resolves when the response may hold so many bytes in memory. The response
- * holds them until the next call, which replaces them, or until its end.
+ * Returns a function that waits until the response may have this many unsent bytes in memory. They
+ * count until its next call, which replaces them, or until the response ends.
  * @throws the signal's reason
  */
 export type HoldUnsentBytes = (ctx: Context, signal: AbortSignal) => (bytes: number) => Promise<void>;

@@ -70,7 +70,7 @@ export const createOutbox = (socket: WebSocket, { onBuffered, onDrained }: Outbo
         signal.addEventListener("abort", onAbort, { once: true });
         queue.add(sendNext);
       }),
-    /** True if more than `highWaterBytes` are buffered for the client. */
+    /** True if at least `highWaterBytes` are buffered for the client. */
     isFull,
     /** True if all data has been handed to the network. */
     isEmpty,

@@ -116,7 +116,7 @@ export class KeyReservation {
     this.#start();
   }
 
-  /** Called when a request in progress has ended, or nobody may wait for it any longer. */
+  /** Wakes the recall that waits for held characters: a hold has ended, or the wait is over. */
   holdEnded(): void {
     this.#holdEnds.resolve();
     this.#holdEnds = Promise.withResolvers();

@@ -79,8 +79,8 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
   };
 
   /**
-   * If the audio does not exist, the response does not contain its name: whoever knows the name can
-   * find out by `/audio/` when the audio exists.
+   * Leaves the audio's name out if the audio does not exist yet: with the name, anyone could ask
+   * `/audio/` until it does.
    */
   const head = (plan: SynthesisPlan, audio: KnownAudio | undefined): HttpResponse => {
     const headers = headersOf(plan, audio?.rendition ?? plan.renditions[0], "HEAD");

@@ -15,7 +15,7 @@ const synchronousOutput = 1; // ENOUTPUT_MODE_SYNCHRONOUS
 const positionIsCharacter = 1; // POS_CHARACTER
 /** The flags that the command line passes: espeakCHARS_AUTO and espeakENDPAUSE. */
 const textFlags = 0x1000;
-/** With espeakPHONEMES, `[[…]]` are phonemes. */
+/** espeakPHONEMES: the library reads `[[…]]` as phonemes. */
 const phonemesFlag = 0x100;
 const ssmlFlag = 0x10; // espeakSSML
 const utf8Text = 1; // espeakCHARS_UTF8
