@@ -51,6 +51,8 @@ describe("The texts and phonemes of natural voices", () => {
       WYOMING_PORT: "0",
       WYOMING_KEY: `${website.apiKey}.${website.apiSecret}`,
     });
+    for (const voice of english) await speakThroughEveryDoor(voice);
+    for (const signal of ["SIGKILL", "SIGABRT", "SIGTRAP"] as const) await endModel(signal);
   });
   after(async () => {
     await service?.stop();
@@ -94,101 +96,101 @@ describe("The texts and phonemes of natural voices", () => {
     ...[...pronounced].filter((phonemes) => spellingsOf(phonemes).some((one) => bytes.includes(one))),
   ];
 
-  for (const voice of english) {
-    it(`are spoken by ${voice} through every door`, async () => {
-      const synthesize = "/v2/text/synthesize";
-      const speech = () => ({ model: "tts-1", voice, input: fresh(), response_format: "wav" });
-      const text = fresh();
-      const elevenLabs = `/elevenlabs/v1/text-to-speech/${voice.replaceAll(" ", "_")}`;
-      const spoken = [
-        await get({ voice, text }),
-        await get({ voice, text }),
-        await get({ voice, text: `The ${marker}.\u2028cancel\u2028Another ${marker}.` }),
-        await get({ voice, text: `<speak>${marker} <break/> once</speak>` }),
-        await get({
-          voice,
-          text: `<speak><phoneme alphabet="ipa" ph="kwɪlfɹɔst">${marker}</phoneme> once</speak>`,
-        }),
-        await post(synthesize, { voice, text: fresh() }),
-        await post("/openai/v1/audio/speech", speech()),
-        await post("/openai/v1/audio/speech", { ...speech(), stream_format: "sse" }),
-        ...(await Promise.all(
-          ["", "/stream", "/with-timestamps", "/stream/with-timestamps"].map((form) =>
-            post(elevenLabs + form, { text: fresh() }),
-          ),
-        )),
-        await post(
-          `/admin/keys/${website.apiKey}/speech`,
-          { voice, text: fresh() },
-          { Authorization: `Bearer ${adminToken}` },
+  const speakThroughEveryDoor = async (voice: (typeof english)[number]): Promise<void> => {
+    const synthesize = "/v2/text/synthesize";
+    const speech = () => ({ model: "tts-1", voice, input: fresh(), response_format: "wav" });
+    const text = fresh();
+    const elevenLabs = `/elevenlabs/v1/text-to-speech/${voice.replaceAll(" ", "_")}`;
+    const spoken = [
+      await get({ voice, text }),
+      await get({ voice, text }),
+      await get({ voice, text: `The ${marker}.\u2028cancel\u2028Another ${marker}.` }),
+      await get({ voice, text: `<speak>${marker} <break/> once</speak>` }),
+      await get({
+        voice,
+        text: `<speak><phoneme alphabet="ipa" ph="kwɪlfɹɔst">${marker}</phoneme> once</speak>`,
+      }),
+      await post(synthesize, { voice, text: fresh() }),
+      await post("/openai/v1/audio/speech", speech()),
+      await post("/openai/v1/audio/speech", { ...speech(), stream_format: "sse" }),
+      ...(await Promise.all(
+        ["", "/stream", "/with-timestamps", "/stream/with-timestamps"].map((form) =>
+          post(elevenLabs + form, { text: fresh() }),
         ),
-      ];
-      const link = /<([^>]+marks\.json)>/.exec(spoken[0]?.headers.get("link") ?? "")?.[1] ?? "";
-      const marks = [
-        await get({ voice, text, marks: "phoneme" }),
-        await get({ voice, text: fresh(), marks: "phoneme" }),
-        await post(synthesize, { voice, text: fresh(), marks: "phoneme" }),
-      ];
-      const seen = [...spoken, await send(link), ...marks].map(({ status }) => status);
-      expect(seen).to.deep.equal(seen.map(() => 200));
-      for (const response of marks) {
-        const lines = await response.text();
-        expect(leaksIn(Buffer.from(lines))).to.include.members(
-          voice === hibari ? ["plain", 'type":"phoneme'] : ["plain"],
-        );
-        const found = pronunciationsIn(lines);
-        expect(found).to.have.lengthOf(1);
-        for (const phonemes of found) if (phonemes !== "") pronounced.add(phonemes);
-      }
+      )),
+      await post(
+        `/admin/keys/${website.apiKey}/speech`,
+        { voice, text: fresh() },
+        { Authorization: `Bearer ${adminToken}` },
+      ),
+    ];
+    const link = /<([^>]+marks\.json)>/.exec(spoken[0]?.headers.get("link") ?? "")?.[1] ?? "";
+    const marks = [
+      await get({ voice, text, marks: "phoneme" }),
+      await get({ voice, text: fresh(), marks: "phoneme" }),
+      await post(synthesize, { voice, text: fresh(), marks: "phoneme" }),
+    ];
+    const seen = [...spoken, await send(link), ...marks].map(({ status }) => status);
+    expect(seen).to.deep.equal(seen.map(() => 200));
+    for (const response of marks) {
+      const lines = await response.text();
+      expect(leaksIn(Buffer.from(lines))).to.include.members(
+        voice === hibari ? ["plain", 'type":"phoneme'] : ["plain"],
+      );
+      const found = pronunciationsIn(lines);
+      expect(found).to.have.lengthOf(1);
+      for (const phonemes of found) if (phonemes !== "") pronounced.add(phonemes);
+    }
 
-      const { url } = JSON.parse(service.log.find((line) => line.includes('"msg":"wyoming"')) ?? "");
-      const wyoming = await openRawClient(url);
-      wyoming.send("synthesize", { text: fresh(), voice: { name: voice } });
-      const events: string[] = [];
-      for (let event = await wyoming.next(); event; event = await wyoming.next()) {
-        events.push(event.type);
-        if (event.type === "audio-stop" || event.type === "error") break;
-      }
-      expect(events.at(-1)).to.equal("audio-stop");
-      wyoming.socket.destroy();
+    const { url } = JSON.parse(service.log.find((line) => line.includes('"msg":"wyoming"')) ?? "");
+    const wyoming = await openRawClient(url);
+    wyoming.send("synthesize", { text: fresh(), voice: { name: voice } });
+    const events: string[] = [];
+    for (let event = await wyoming.next(); event; event = await wyoming.next()) {
+      events.push(event.type);
+      if (event.type === "audio-stop" || event.type === "error") break;
+    }
+    expect(events.at(-1)).to.equal("audio-stop");
+    wyoming.socket.destroy();
 
-      const socket = await openWebSocketClient(`${service.url.replace("http", "ws")}/v2/text/stream`, {
-        headers: authorize(website),
-      });
-      const id = "00000000-0000-4000-8000-000000000001";
-      socket.send({ type: "synthesize", id, request: { voice, text: fresh() } });
-      await socket.next(); // only engines of websites stream
-      await socket.close();
+    const socket = await openWebSocketClient(`${service.url.replace("http", "ws")}/v2/text/stream`, {
+      headers: authorize(website),
     });
-  }
+    const id = "00000000-0000-4000-8000-000000000001";
+    socket.send({ type: "synthesize", id, request: { voice, text: fresh() } });
+    await socket.next(); // only engines of websites stream
+    await socket.close();
+  };
+
+  /** Ends the model's process in the middle of a text. */
+  const endModel = async (signal: NodeJS.Signals): Promise<void> => {
+    const speakers = (): number[] =>
+      descendantsOf(service.pid)
+        .map(({ pid }) => pid)
+        .filter((pid) => commandOf(pid).includes("models/hibari/speaker.ts"));
+    await until("the model is loaded", () => speakers().length > 0);
+    await get({ voice: hibari, text: fresh() });
+    const worked = new Map(speakers().map((pid) => [pid, cpuTicksOf(pid)]));
+    const response = get({ voice: hibari, text: `${fresh()} `.repeat(20), marks: "phoneme" });
+    const busy = (): number[] => speakers().filter((pid) => cpuTicksOf(pid) > (worked.get(pid) ?? 0) + 5);
+    await until("a process speaks", () => busy().length > 0);
+    const pids = busy();
+    for (const pid of pids) process.kill(pid, signal);
+    await gone(...pids);
+    const received = await response;
+    if (!received.ok) errors.push(await received.text());
+  };
 
   it("have phonemes, which the response reports", () => {
     expect([...pronounced].map((phonemes) => phonemes.length > 4)).to.include(true);
   });
 
-  for (const signal of ["SIGKILL", "SIGABRT", "SIGTRAP"] as const) {
-    it(`are in no error of a model whose process ends by ${signal} in the middle of a text`, async () => {
-      const speakers = (): number[] =>
-        descendantsOf(service.pid)
-          .map(({ pid }) => pid)
-          .filter((pid) => commandOf(pid).includes("models/hibari/speaker.ts"));
-      await until("the model is loaded", () => speakers().length > 0);
-      await get({ voice: hibari, text: fresh() });
-      const worked = new Map(speakers().map((pid) => [pid, cpuTicksOf(pid)]));
-      const response = get({ voice: hibari, text: `${fresh()} `.repeat(20), marks: "phoneme" });
-      const busy = (): number[] => speakers().filter((pid) => cpuTicksOf(pid) > (worked.get(pid) ?? 0) + 5);
-      await until("a process speaks", () => busy().length > 0);
-      const pids = busy();
-      for (const pid of pids) process.kill(pid, signal);
-      await gone(...pids);
-      const received = await response;
-      if (!received.ok) errors.push(await received.text());
-    });
-  }
-
   it("are in no log line, at the least severe level", () => {
     expect(service.log.filter((line) => leaksIn(Buffer.from(line)).length > 0)).to.deep.equal([]);
     expect(service.log.some((line) => line.includes("The model hibari_heart"))).to.equal(true);
+  });
+
+  it("are in no error of a model whose process ended in the middle of a text", () => {
     expect(errors.filter((body) => leaksIn(Buffer.from(body)).length > 0)).to.deep.equal([]);
   });
 

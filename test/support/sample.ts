@@ -1,13 +1,12 @@
 import { createHash, randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import type { Suite } from "mocha";
 import { parse } from "yaml";
 
 /**
- * For `--require`. With TEST_SAMPLE, a seed or `random`, only a tenth of the tests of each file of
- * test/long.mocharc.yml runs, and at least one. Of the longest files, each of whose tests takes
- * long, only a third runs at all.
+ * For `--require`. With TEST_SAMPLE, a seed or `random`, only a third of the files of
+ * test/long.mocharc.yml runs, and only a tenth of the tests of each, at least one.
  */
 if (process.env.TEST_SAMPLE === "random") process.env.TEST_SAMPLE = String(randomInt(1_000_000));
 const seed = process.env.TEST_SAMPLE;
@@ -32,18 +31,16 @@ const isLong = ({ file = "" }: Mocha.Test): boolean => longFiles.has(file);
 /** Chooses one in `oneIn` names, rounded up, by the seed. */
 export const sampleOf = (names: readonly string[], seedOfSample: string, oneIn: number): string[] => {
   const digestOf = (name: string) => createHash("sha256").update(`${seedOfSample} ${name}`).digest("hex");
-  const byDigest = names.toSorted((a, b) => (digestOf(a) < digestOf(b) ? -1 : 1));
-  return byDigest.slice(0, Math.ceil(names.length / oneIn));
+  const digests = new Map(names.map((name) => [digestOf(name), name]));
+  const chosen = [...digests]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .slice(0, Math.ceil(names.length / oneIn));
+  return chosen.map(([, name]) => name);
 };
 
-/** The files each of whose tests takes long. */
-export const longestFiles = spec.slice(0, 12);
-
-/** The tests of a file, by their titles, that the sample contains. */
-export const sampleOfFile = (file: string, titles: readonly string[], seedOfSample: string): string[] =>
-  longestFiles.includes(file) && !sampleOf(longestFiles, seedOfSample, 3).includes(file)
-    ? []
-    : sampleOf(titles, seedOfSample, 10);
+/** Chooses the files of test/long.mocharc.yml that the sample contains. */
+export const sampleOfFiles = (seedOfSample: string): string[] =>
+  sampleOf(spec, seedOfSample, 3).map((file) => join(root, file));
 
 const suitesIn = (suite: Suite): Suite[] => [suite, ...suite.suites.flatMap(suitesIn)];
 
@@ -56,9 +53,10 @@ export const mochaHooks = {
     if (seed === undefined || !this.test?.parent) return;
     const suites = suitesIn(this.test.parent);
     const long = suites.flatMap((suite) => suite.tests).filter(isLong);
+    const files = new Set(sampleOfFiles(seed));
     const kept = [...Map.groupBy(long, ({ file = "" }) => file)].flatMap(([file, tests]) => {
       const titles = tests.map((test) => test.fullTitle());
-      return sampleOfFile(relative(root, file), titles, seed);
+      return files.has(file) ? sampleOf(titles, seed, 10) : [];
     });
     const sample = new Set(kept);
     const isKept = (test: Mocha.Test) => !isLong(test) || sample.has(test.fullTitle());
