@@ -16,7 +16,8 @@ export const exp = (x: number): number => {
   if (x < -708) return 0;
   const bounded = x > 709 ? 709 : x;
   const power = Math.floor(bounded * Math.LOG2E + 0.5);
-  // ln 2 in two parts: the first one has so few digits that its product is exact.
+  // The two numbers are parts of ln 2. The first one has so few digits that its product with
+  // `power` is exact.
   const rest = bounded - power * 0.693359375 + power * 0.00021219444005469057;
   return expSeries(rest) * (powersOfTwo[power - minPower] ?? 0);
 };
@@ -27,10 +28,10 @@ export const tanh = (x: number): number => {
   return x < 0 ? -result : result;
 };
 
-/** The sine of an angle in turns: of 2π · `turns`. */
+/** The sine of 2π · `turns`. */
 export const sineOfTurns = (turns: number): number => cosineOfTurns(turns - 0.25);
 
-/** The cosine of an angle in turns: of 2π · `turns`. */
+/** The cosine of 2π · `turns`. */
 export const cosineOfTurns = (turns: number): number => {
   const quarters = 4 * turns;
   const quarter = Math.floor(quarters + 0.5);

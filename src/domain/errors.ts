@@ -64,7 +64,7 @@ export class SpeechTooLong extends Invalid {
   }
 }
 
-/** The message names the path, because many callers show nothing else. */
+/** The message names the path, because many callers show only the message. */
 const problemText = ({ path, message }: Problem): string => {
   const place = path.join(".");
   const isNamed = place === "" || message.split(/\W+/).includes(place);
@@ -119,8 +119,8 @@ const liftedBy: Readonly<Record<KeyIsSuspended["by"], string>> = {
 };
 
 /**
- * The engine failed. The message is the engine's, without secrets, for the caller alone: it may
- * quote the text.
+ * The engine failed. The message is the engine's own, without secrets. It is for the caller alone,
+ * because it may quote the text.
  */
 export class EngineFailed extends ServiceError {
   override readonly name = "EngineFailed";
@@ -158,8 +158,8 @@ export class ReadersStalled extends EngineFailed {
 }
 
 /**
- * The provider has spoken other words than those of the text. It has worked and is paid, so that
- * the request is charged; its audio is not used.
+ * The provider has spoken other words than those of the text. It must be paid, so the request is
+ * charged. Its audio is not used.
  */
 export class Reworded extends EngineFailed {
   /** `reason`: why the provider did not speak all of the text. */

@@ -44,7 +44,7 @@ const shapesByKind: Readonly<Record<string, Readonly<Record<string, Members>>>> 
 
 const kinds = Object.keys(shapesByKind);
 
-/** The kind of stream that alone has events of a type, and their shape. */
+/** The only kind of stream that has events of a type, and the shape of their data. */
 interface EventRule {
   readonly kind: string;
   readonly hasShape: Check;

@@ -1,6 +1,6 @@
 /**
- * Returns the first of equal values each time, so that they take memory once. Above `max` values it
- * forgets all.
+ * Creates a function that returns the first of equal values each time, so that they take memory
+ * once. When it has `max` values, it forgets all.
  */
 export const createInterner = <T>(nameOf: (value: T) => string, max = 10_000) => {
   const values = new Map<string, T>();

@@ -88,8 +88,8 @@ export const removeCredentials = (
 };
 
 /**
- * One event holds the whole list, and event stores limit events to 1 MiB. No known provider reaches
- * this.
+ * One event holds the whole list, and event stores limit events to 1 MiB. No known provider's list
+ * is this large.
  */
 const maxListBytes = 768 * 1024;
 

@@ -56,7 +56,7 @@ export const keyShapes = {
   KeyReinstated: { reason: text, at },
 };
 
-/** An encrypted text and the id of its key. */
+/** An encrypted text, and the id of the key under which it is encrypted. */
 export const encrypted = { ciphertext: text, keyId: text };
 export type Encrypted = DataOf<typeof encrypted>;
 
@@ -71,7 +71,7 @@ export const masterKeyShapes = {
   NamingKeyReencrypted: { ...encrypted, at },
 };
 
-/** A voice under its provider's name. Without `lang` it speaks any language. */
+/** A voice under the name that its provider gives it. Without `lang` it speaks any language. */
 const listedVoice = object({ name: text, lang: optional(text), gender: code<ShortGender>() });
 export type ListedVoice = Checked<typeof listedVoice>;
 

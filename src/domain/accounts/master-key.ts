@@ -16,7 +16,8 @@ export interface InstallationKeys {
   /** Absent before the first instance starts. */
   readonly masterKeyId?: string;
   /**
-   * 32 bytes in base64. Absent until an instance starts whose version names audio with this key.
+   * Holds 32 bytes in base64, encrypted. Absent until the first start of a version that names audio
+   * by this key.
    */
   readonly namingKey?: Encrypted & { readonly createdAt: string };
 }
@@ -39,7 +40,7 @@ export const masterKeyDecider = {
   },
 };
 
-/** The ids of an instance's keys: the current one, then previous ones. */
+/** The ids of an instance's master keys: the current one, then previous ones. */
 type KeyIds = readonly [string, ...string[]];
 
 /** The recorded key is neither the instance's current key nor one of its previous ones. */
@@ -48,7 +49,7 @@ export class UnknownMasterKey extends Error {
 }
 
 /**
- * Records the first key. Afterwards, every instance must have the recorded one. A start never
+ * Records the first key. After that, every instance must have the recorded key. A start never
  * replaces it: during a rolling restart, and after a rollback, instances with only the old key must
  * be able to start.
  * @throws {UnknownMasterKey}
@@ -78,7 +79,8 @@ const recordedAs = (keyId: string, at: string): InstallationKeysEvent => ({
 });
 
 /**
- * Records the naming key, unless there is one: instances that start at the same time use the first.
+ * Records the naming key, unless there is one: instances that start at the same time use the first
+ * one.
  */
 export const createNamingKey = (
   { namingKey }: InstallationKeys,

@@ -3,8 +3,8 @@ import { textFormats } from "../synthesis/speech.ts";
 
 /*
  * The configuration of a website's player. The stored configuration is partial (the schema's
- * input), the response is complete (its output). Stored parts are validated whenever they are
- * completed: a rule may be relaxed, never tightened.
+ * input), the response is complete (its output). A stored part is validated again whenever it is
+ * completed, so a rule may be relaxed, but never tightened.
  */
 
 /** Bounds that keep a configuration small. No page needs more. */

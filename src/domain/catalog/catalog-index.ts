@@ -20,9 +20,9 @@ export interface CatalogIndex {
   /** The engine's system voices: the preferred ones, then the others, by id. */
   spokenBy(engine: EngineCode): readonly SystemVoice[];
   /**
-   * The engines' system voices for a language: those whose language matches best. If none matches,
-   * those that speak any language. If there are none either, those that speak the friendly voices
-   * whose language matches best.
+   * Lists the engines' system voices whose language matches best. If no language matches, it lists
+   * those that speak any language. If there are none either, it lists those that speak the friendly
+   * voices whose language matches best.
    */
   speakers(engines: readonly EngineCode[], lang: string): readonly SystemVoice[];
 }

@@ -102,7 +102,8 @@ export const deprecateVoice = (
   voiceNamed(catalog, name).deprecated ? [] : [{ type: "VoiceDeprecated", data: { name, at } }];
 
 /**
- * The id must be an operator's: see `nextSystemVoiceId`. With a `service` it is a fallback voice.
+ * The id must be an operator's: see `nextSystemVoiceId`. A voice with a `service` becomes a
+ * fallback voice.
  * @throws {Invalid}
  * @throws {Conflict} when id or name is taken
  */

@@ -39,11 +39,11 @@ const hasVariants = (tag: Intl.Locale): boolean => {
 export const isSameLanguage = (a: string, b: string): boolean => a === b || keyOf(a) === keyOf(b);
 
 /**
- * The best available match for a language, or undefined. Compares first exactly; then ignoring
- * case; by another code of the language (`en-UK`, `iw`, `cmn-CN`); by the nearest region; with
- * fewer subtags (RFC 4647, lookup), where a shorter tag stands for its most likely region (`de-AT`
- * → `de-DE`, `en` → `en-US`, `pt` → `pt-BR`). It never matches another language. The first of equal
- * matches is used.
+ * The best available match for a language, or undefined. It tries, in this order: the exact code;
+ * the code in another case; another code of the language (`en-UK`, `iw`, `cmn-CN`); the nearest
+ * region; fewer subtags (RFC 4647, lookup). A shorter tag stands for its most likely region
+ * (`de-AT` → `de-DE`, `en` → `en-US`, `pt` → `pt-BR`). Another language never matches. Of equal
+ * matches, the first one is used.
  */
 export const matchLanguage = (wanted: string, available: readonly string[]): string | undefined => {
   if (available.includes(wanted)) return wanted;
@@ -62,9 +62,9 @@ export const matchLanguage = (wanted: string, available: readonly string[]): str
 const keyOf = (tag: string): string => (spokenLocale(tag)?.toString() ?? tag).toLowerCase();
 
 /**
- * A language as it is spoken, by one of its codes. Intl knows CLDR's aliases, but not extended
- * languages (`zh-yue`). Bokmål and Nynorsk are two ways to write, and Chinese of Hong Kong counts
- * as Cantonese, as with all providers.
+ * Returns one locale for all codes of a spoken language. Intl resolves CLDR's aliases, but not
+ * extended languages (`zh-yue`). Bokmål and Nynorsk are two ways to write, and Chinese of Hong Kong
+ * counts as Cantonese, as with all providers.
  */
 const spokenLocale = (tag: string): Intl.Locale | undefined => {
   const known = spokenLocales.get(tag);

@@ -15,7 +15,9 @@ interface NaturalVoice extends SystemVoice {
   readonly voiceName: string;
 }
 
-/** Ids are permanent: a voice keeps its offset, and a new one gets the next of its package. */
+/**
+ * Ids are permanent: a voice keeps its offset, and a new voice gets the next offset of its package.
+ */
 const natural = (offset: number, voiceName: string, lang: string, gender: ShortGender): NaturalVoice => ({
   id: firstVoiceIds.natural + offset,
   name: voiceName.replace(":", "-"),
@@ -81,8 +83,8 @@ export const naturalVoices: readonly NaturalVoice[] = [
 ];
 
 /**
- * The voices that `scripts/natural-voices` installs without options, except those to which another
- * of these voices is preferred.
+ * The voices that `scripts/natural-voices` installs without options. A voice is left out here if
+ * another one of them is preferred for its language and gender.
  */
 export const defaultNaturalVoices: readonly string[] = [
   "hibari:heart",
@@ -121,9 +123,9 @@ interface NaturalCatalog extends CatalogVoices {
 }
 
 /**
- * Adds natural voices to the system voices, and to the release's friendly voices before the
- * engines' voices of the same language and gender. Voices of operators, and those whose engines'
- * voices an operator has changed, stay as they are.
+ * Adds natural voices to the system voices. In the release's friendly voices, it puts them before
+ * the engines' voices of the same language and gender. A friendly voice stays as it is if an
+ * operator has added it, or has changed which engines' voices speak it.
  */
 export const withNaturalVoices = (catalog: CatalogVoices, chosen: readonly string[]): NaturalCatalog => {
   const added = naturalVoices.filter(({ voiceName }) => chosen.includes(voiceName));
@@ -146,8 +148,8 @@ export const withNaturalVoices = (catalog: CatalogVoices, chosen: readonly strin
 };
 
 /**
- * Lists the voices that speak languages and friendly voices, best first. Kokoro is slow, so its
- * first voice of each gender speaks only languages that no other natural voice speaks.
+ * Lists the natural voices that requests by language or friendly voice use, best first. Kokoro is
+ * slow, so its first voice of each gender speaks only languages that no other natural voice speaks.
  */
 const speakingNaturalVoices = (added: readonly NaturalVoice[]): readonly NaturalVoice[] => {
   const fast = added.filter((one) => !isKokoro(one));
@@ -165,8 +167,8 @@ const releaseIdsOf = ({ voiceIDs }: Pick<Voice, "voiceIDs">): string => voiceIDs
 let releaseIds: ReadonlyMap<string, string> | undefined;
 
 /**
- * True if the voice is spoken by the release's own voices, in their order, and by no other
- * engine's.
+ * True if the release's own voices speak the friendly voice, in the release's order, and no voice
+ * of an operator does.
  */
 const hasReleaseVoices = (voice: Voice): boolean => {
   releaseIds ??= new Map(releaseSeed().voices.map((one) => [one.name, releaseIdsOf(one)]));

@@ -1,6 +1,6 @@
 /**
  * The sentences of the gallery, by language. A tag without a line of its own has the line of its
- * language. Voices of a language without a line say its name and some numbers.
+ * language. Voices of a language without a line say the language's name and some numbers.
  */
 const sentences: Readonly<Record<string, string>> = {
   af: "Vandag skyn die son, en die voëls sing in die tuin.",

@@ -22,7 +22,9 @@ export interface VoiceRequest {
   readonly name?: string | undefined;
   readonly gender?: Gender | undefined;
   readonly format?: AudioFormat | undefined;
-  /** True if `format` may be any format. By default it is one that `/v2` offers for the engine. */
+  /**
+   * True if `format` may be any format. By default it must be one that `/v2` offers for the engine.
+   */
   readonly anyFormat?: boolean | undefined;
   readonly ssml: boolean;
 }
@@ -49,8 +51,8 @@ export const freeEngineOrder: readonly EngineCode[] = ["g5", "g1", "g2", "g3"];
 /**
  * The candidates for a request, best first; never empty. `voice` overrides everything else; its
  * system voices are tried in order. Else `name` selects a system or friendly voice (see
- * `VoiceNames`). Else `lang` selects one voice per engine: of `engine` if given, else of the free
- * engines.
+ * `VoiceNames`). Else `lang` selects a voice, with its fallbacks, of `engine` if that is given,
+ * else of each free engine.
  * @throws {NotFound} if no voice has that name, or no engine speaks that language
  * @throws {Invalid} for `lang`, if neither voice nor language is given; for `format` or `text`, if
  * no candidate's engine supports it
@@ -117,8 +119,8 @@ const candidatesByName = (
 };
 
 /**
- * The candidates for a voice that a document names, matched as `name`; empty if there is none of
- * that name.
+ * The candidates for a voice that an SSML document names. The name is matched like the `name` of a
+ * request. Empty if no voice has that name.
  */
 export const voicesNamed = (catalog: CatalogIndex, name: string, lang: string): readonly Candidate[] => {
   try {
@@ -239,7 +241,7 @@ const engineList = (engines: readonly EngineCode[]): string =>
 export const quote = (text: string): string =>
   JSON.stringify(text.length <= 100 ? text : `${text.slice(0, 100)}…`);
 
-// Filters that return all voices if none matches.
+// The functions below filter voices. They return all voices if none matches.
 
 type AnyVoice = Pick<Voice | SystemVoice, "lang" | "gender" | "deprecated">;
 

@@ -4,8 +4,8 @@ import { type DataOf, type EventOf, flag, optional, text, utcTime } from "../sha
 import type { Idempotency } from "./journal/serving.ts";
 
 /**
- * The uses of one Idempotency-Key of one API key. Stream `idempotency-{apiKey}-{digest}`. The
- * journals alone charge: this stream decides which of several requests is the charged one.
+ * The uses of one Idempotency-Key of one API key. Stream `idempotency-{apiKey}-{digest}`. Only
+ * journals charge; this stream decides which of several requests is charged.
  */
 export const idempotencyShapes = {
   /**
@@ -13,8 +13,8 @@ export const idempotencyShapes = {
    * or released, or when its journal is closed. The event is repeated while the request is in
    * progress.
    *
-   * Versions without claims fold every event but `IdempotencyKeyReleased` as a use. A claim has no
-   * effect there, because it is a `repeat` and has no `requestId`.
+   * Earlier versions, which know no claims, fold every event but `IdempotencyKeyReleased` as a use.
+   * A claim has no effect on them, because it is a `repeat` and has no `requestId`.
    */
   IdempotencyKeyClaimed: {
     /** The id of the request. */
@@ -83,7 +83,7 @@ const evolve = (before: IdempotencyState, event: IdempotencyEvent): IdempotencyS
     case "IdempotencyKeyUsed":
       return evolveUse(withoutRequest(before, event.data), event.data);
     default:
-      return before; // of a later version, or malformed
+      return before; // The event is of a later version, or malformed.
   }
 };
 
@@ -190,8 +190,9 @@ const isRecorded = ({ requests }: IdempotencyState, { requestId }: { readonly re
 
 /**
  * Releases the key for a charge that is to be voided. Returns no event if the charge stays because
- * a repeat was served, or if the recovery of its journal voids it. Otherwise it always returns an
- * event, after which neither an append with an unknown outcome nor a recovery can record the use.
+ * a repeat was served, or if the recovery of its journal voids it. Otherwise it returns an event,
+ * even if the key is not in use: after this event, neither an earlier append whose outcome is
+ * unknown nor a recovery can record the use.
  */
 export const releaseKey = (
   { charged, repeats, recoveredRepeats }: IdempotencyState,

@@ -21,7 +21,7 @@ const rule: Check<LexiconRule> = object({
 export const lexiconShapes = {
   LexiconSet: {
     name: text,
-    /** Counts all settings of the website's lexicons, from 1. */
+    /** The number of times that a lexicon of the website was set, this time included. */
     version: count,
     /** SHA-256 of language and rules. */
     digest: text,

@@ -12,7 +12,7 @@ const maxRuleBytes = 128 * 1024;
 const maxGraphemeCharacters = 100;
 const maxAliasCharacters = 500;
 
-/** Engines receive it in XML, which cannot contain these characters. */
+/** Engines receive a rule's texts in XML, which cannot contain these characters. */
 const notInXml = /[\ufffe\uffff]|\p{Cs}/u;
 
 const line = (most: number) =>

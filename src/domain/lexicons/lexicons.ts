@@ -25,8 +25,8 @@ const prefix = "lexicons-";
 export const lexiconsStream = (websiteId: string): string => `${prefix}${websiteId}`;
 
 /**
- * It begins with a letter or digit, so that it is no option on a command line and no dot segment of
- * a path.
+ * A name begins with a letter or digit, so that it is neither an option on a command line nor a dot
+ * segment of a path.
  */
 export const lexiconName = z
   .string()

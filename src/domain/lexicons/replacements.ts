@@ -75,7 +75,9 @@ export const createFindReplacements =
     return replacements;
   };
 
-/** Narrows, character by character, the range of graphemes that begin as the text does there. */
+/**
+ * Narrows, character by character, the range of graphemes that begin as the text does at `from`.
+ */
 const longestAt = (
   { graphemes, rules }: CompiledLexicon,
   characters: readonly string[],
@@ -141,7 +143,8 @@ const isBoundary = (characters: readonly string[], at: number): boolean => {
 };
 
 /**
- * SHA-256 (hex): audio and word timings of a text depend on this and nothing else about a lexicon.
+ * Returns a SHA-256 (hex). Of the lexicons, nothing else has an effect on the audio and the word
+ * timings of a text.
  */
 export const replacementsDigest = (replacements: readonly Replacement[]): string => {
   const listed = replacements.map(({ from, to, by }) =>

@@ -11,7 +11,7 @@ import { voiceName } from "./voice-name.ts";
  * src/console/screens/websites/website-credentials.ts.
  */
 interface ByokProvider {
-  /** `provider` of its voices. */
+  /** The `provider` that the API states for its voices. */
   readonly provider: string;
   readonly title: string;
   readonly formats: readonly AudioFormat[];

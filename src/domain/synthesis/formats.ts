@@ -16,14 +16,14 @@ export interface FormatTraits {
    */
   readonly version?: number;
   /**
-   * True if `/v2` offers it, with the engines whose tables have it. If false, only compatible APIs
+   * True if `/v2` offers it for the engines whose tables list it. If false, only compatible APIs
    * offer it.
    */
   readonly inV2: boolean;
   /** `src/audio/formats/containers.ts` checks it for truncation and measures its duration. */
   readonly container: string;
   /**
-   * The rate is in Hz. If absent, the audio has the rate of the voice, or one that the codec
+   * The sample rate in Hz. If absent, the audio has the rate of the voice, or one that the codec
    * supports.
    */
   readonly sampleRate?: number;
@@ -36,7 +36,10 @@ export interface FormatTraits {
     readonly codec: string;
     readonly muxer: string;
     readonly options: readonly string[];
-    /** Encoder processes that wait for the next job, once the first job of the format has ended. */
+    /**
+     * The number of encoder processes that wait for the next job, once the first job of the format
+     * has ended.
+     */
     readonly idle: number;
     /** Samples that the encoder may add, fewest and most, at its own sample rate. */
     readonly padding: readonly [min: number, max: number];

@@ -9,8 +9,8 @@ const maxLettersPerSecond = 35;
 
 /**
  * Shorter texts are not judged: abbreviations that are read as one sound, or a word that the voice
- * skips, weigh too much in them. 100 letters take about 7 seconds in ordinary speech, and 2.9 at
- * the highest rate above.
+ * skips, weigh too much in them. 100 letters take about 7 seconds in ordinary speech, and 2.9
+ * seconds at `maxLettersPerSecond`.
  */
 const minLetters = 100;
 

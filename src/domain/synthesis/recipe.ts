@@ -21,7 +21,7 @@ export interface Recipe {
   readonly lang: string;
   /** The text as sent. `hashRecipe` normalises it to NFC. */
   readonly text: string;
-  /** The format in which the text was read, with the version of the reading of Markdown. */
+  /** The format in which the text was read; for Markdown, with `markdownVersion`. */
   readonly textFormat: "plain" | "ssml" | `markdown ${number}`;
   readonly prosody: Prosody;
   /**

@@ -26,7 +26,7 @@ export const unchanged = (text: string): MappedText => {
   return { text, from, to: from.map((place) => place + 1), length: at };
 };
 
-/** Writes something instead of a match; undefined leaves it as it is. */
+/** Returns what is written instead of a match; undefined leaves the match as it is. */
 export type Write = (match: RegExpExecArray) => string | undefined;
 
 /** Words that are written instead of a part of a text, whose offsets are UTF-16 units. */
@@ -50,8 +50,8 @@ function* rewritten(matches: Iterable<RegExpExecArray>, write: Write): Generator
 
 /**
  * Replaces parts of a text, given in ascending order. The new text stands for the whole part. Only
- * characters that both have in common at the beginning or end keep their places, so that a sign
- * that is added to a word does not move the word.
+ * characters that the part and the new text share at the beginning or end keep their places, so
+ * that a sign that is added to a word does not move the word.
  */
 export const replace = (source: MappedText, replacements: Iterable<Replacement>): MappedText => {
   const { text } = source;

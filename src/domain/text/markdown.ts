@@ -22,10 +22,11 @@ export interface MarkdownReading {
 }
 
 /**
- * Markdown (CommonMark, with tables, footnotes, strikethrough and task lists of GitHub) without its
- * markup, and `[pause:1.5s]`. Lists, rows of tables and headings end sentences; cells are separated
- * by commas. Blocks of code, addresses of links, references of footnotes and tags of HTML are not
- * read. A voice that takes SSML gets a document if there are pauses; for others they end sentences.
+ * Reads Markdown (CommonMark, with tables, footnotes, strikethrough and task lists of GitHub), and
+ * pauses such as `[pause:1.5s]`. Markup is left out. Lists, rows of tables and headings end
+ * sentences; cells are separated by commas. Blocks of code, addresses of links, references of
+ * footnotes and tags of HTML are not read. If there are pauses, a voice that takes SSML gets an
+ * SSML document; for other voices, pauses end sentences.
  */
 export const readMarkdown = (source: string): ((takesSsml: boolean) => MarkdownReading) => {
   const parts = partsOf(source);

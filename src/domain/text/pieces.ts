@@ -8,8 +8,8 @@ export interface PieceLimits {
   /** The largest piece. */
   readonly max: number;
   /**
-   * Returns the size at which a piece ends with the present sentence. Default: pieces are as large
-   * as possible.
+   * Returns the target size of the piece with this index: the sentence that reaches it is the
+   * piece's last one. Default: pieces are as large as possible.
    */
   readonly target?: (index: number) => number;
 }
@@ -24,7 +24,7 @@ export const splitText = (text: string, lang: string, limits: PieceLimits): stri
   return pack(sentences(text, lang, limits), limits);
 };
 
-/** Returns the sentences, and instead of those that are too large, parts of them. */
+/** Returns the sentences of a text. A sentence that is too large is divided into parts. */
 export const sentences = (text: string, lang: string, limits: PieceLimits): string[] =>
   sentencesOf(text, lang).flatMap((sentence) =>
     fitting(sentence, ["sentence", "clause", "word", "grapheme"], lang, limits),
@@ -110,8 +110,8 @@ export const segmentsOf = (
 /**
  * A clause ends after a comma or similar before a space (not within `1,000`), or after its wide
  * form, but never before a character that continues a grapheme cluster (U+200D, combining marks,
- * skin tones). `(?!\s)` comes first: otherwise each blank of a run would be a start of the search
- * back to the comma.
+ * skin tones). `(?!\s)` comes first: otherwise, at each blank of a run, the search for the comma
+ * would begin again.
  */
 const clausesOf = (text: string): string[] =>
   text.split(

@@ -196,7 +196,10 @@ const indexOf = (words: readonly Word[], at: number): number => {
   return word && word.from <= at + 1 ? index : -1;
 };
 
-/** The first of `count` ascending ends that is beyond a place; `count` if there is none. */
+/**
+ * The index of the first of `count` ascending ends that is beyond a place; `count` if there is
+ * none.
+ */
 export const firstEndingAfter = (place: number, count: number, endOf: (index: number) => number): number => {
   let [low, high] = [0, count];
   while (low < high) {

@@ -26,8 +26,8 @@ export const sentencesOf = (text: string, lang: string): string[] => {
 };
 
 /**
- * The sentences before the last one with words. `isComplete`: false if text may follow, which must
- * not change them.
+ * Returns the sentences before the last one that has words. `isComplete`: false if more text may
+ * follow; then only sentences that it cannot change are returned.
  */
 export const completeSentencesOf = (text: string, lang: string, isComplete = false): string[] => {
   const sentences = sentencesOf(text, lang);
@@ -93,8 +93,8 @@ const endsOf = (text: string, lang: string): number[] => {
 };
 
 /**
- * Replaces signs whose use Unicode's rules do not know by signs of the same length: the blank in
- * `? »`, and the Greek question mark.
+ * Replaces signs that Unicode's rules do not expect, with signs of the same length: the blank in `?
+ * »`, and the Greek question mark.
  */
 const asUnicodeReads = (text: string, lang: string): string => {
   const quoted = text.includes("»") ? text.replace(/[^\S\n](?=»(?:\s|\p{P}|$))/gu, "»") : text;

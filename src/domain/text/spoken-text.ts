@@ -86,7 +86,7 @@ export interface WrittenText {
   readonly ssml: boolean;
   /** The text as sent, in NFC, to which marks refer. Default: `text`. */
   readonly original?: string;
-  /** The replacements of characters of `original`, if that has markup other than SSML. */
+  /** The replacements of characters of `original`, if that is Markdown. */
   readonly reading?: readonly Replacement[] | undefined;
   /**
    * The replacements that `text` has for spoken characters of `original`, or of its reading.
@@ -121,8 +121,8 @@ const spokenOfPlain = (text: string): SpokenText => {
 };
 
 /**
- * Matches a comment, an instruction, CDATA, a tag, a reference, or else one character. XML reads CR
- * LF as one line feed.
+ * Matches a comment, a processing instruction, CDATA, a tag, a reference, or else one character.
+ * XML reads CR LF as one line feed.
  */
 const tokens =
   /<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(?<cdata>.*?)\]\]>|<(?<closes>\/)?(?<name>[^\s/>]+)(?<attributes>(?:[^"'>]|"[^"]*"|'[^']*')*)>|&(?<reference>[^;\s]+);|\r\n?|./gsu;

@@ -34,7 +34,7 @@ export const writeSsml = (node: SsmlNode): string =>
 export const startTag = ({ name, attributes }: SsmlElement): string =>
   `<${name}${attributesXml(attributes)}>`;
 
-/** The element with another content. */
+/** Writes the element with another content. */
 export const around = (element: SsmlElement, content: string): string =>
   isEmptyElement(element)
     ? `<${element.name}${attributesXml(element.attributes)}/>`

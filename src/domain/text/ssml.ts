@@ -26,7 +26,7 @@ export interface WordsPlace {
   readonly sayAs?: SayAs | undefined;
 }
 
-/** A document may contain this beyond the elements that all engines know. */
+/** What a document may contain beyond the elements that all engines know. */
 export interface Dialect {
   /**
    * Finds the engine's own name of a voice, and its language. If the result is undefined, the
@@ -50,9 +50,9 @@ export const anyDialect: Dialect = { voiceNamed: (name, lang) => ({ name, lang }
 type WriteWords = (words: string, place: WordsPlace) => string;
 
 /**
- * Rewrites a document in a canonical form of known elements and attributes; it is idempotent. Drops
- * comments, processing instructions, namespaces and `voice`, and shortens breaks. Engines must only
- * get such documents: others can make them open files.
+ * Rewrites a document in a canonical form, which has only known elements and attributes. Rewriting
+ * it again changes nothing. Drops comments, processing instructions, namespaces and `voice`, and
+ * shortens breaks. Engines must only get such documents: others can make them open files.
  * @throws {Invalid} for `text`, naming element and position but quoting no text
  */
 export const parseSsml = (

@@ -39,8 +39,8 @@ const places: readonly Place[] = [
 ];
 
 /**
- * Only g5 speaks the specialty languages. It offers only ogg: with a voice of another engine, a
- * request for mp3 would be served instead of being refused.
+ * Only g5 speaks the specialty languages, and it offers only ogg. If another engine had voices for
+ * them, a request for mp3 would be served instead of being refused.
  */
 const specialtyPlaces: readonly Place[] = [
   { place: 5, service: "g5", gender: "f", variant: "+f3" },

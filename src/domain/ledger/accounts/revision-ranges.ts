@@ -28,12 +28,15 @@ export const uniteRanges = (ranges: readonly Range[]): Range[] => {
 /** Gaps of up to this many revisions are read too, because a further read would cost more. */
 const maxGap = 8;
 
-/** True if this revision continues a range that ends with `toInclusive`. It must not be smaller. */
+/**
+ * True if this revision continues a range that ends with `toInclusive`. The revision must not be
+ * smaller than that.
+ */
 export const isInRange = (revision: number, toInclusive: number): boolean => revision - toInclusive <= maxGap;
 
 /**
- * Adds a revision to ranges in the form of `UsagePosted.ranges`. It must not be smaller than the
- * last revision in them.
+ * Adds a revision to ranges in the form of `UsagePosted.ranges`. The revision must not be smaller
+ * than the last one in the ranges.
  */
 export const addRevision = (ranges: number[], revision: number): void => {
   const last = ranges.at(-1);

@@ -39,7 +39,7 @@ export const usageAccountShapes = {
   UsagePosted: {
     journal: text,
     /**
-     * The first and the last revision of the range, inclusive. It follows the range of the
+     * The first and the last revision of the range, inclusive. The range follows that of the
      * journal's previous posting to this account. `through` is the revision of the key's last
      * entry.
      */
@@ -51,13 +51,13 @@ export const usageAccountShapes = {
      */
     ranges: listOf(count),
     /**
-     * SHA-256 (hex) of the canonical form of the journal's event at `through`: with the chain, a
-     * digest of the range.
+     * SHA-256 (hex) of the canonical form of the journal's event at `through`. The event contains
+     * the digest of its predecessor, so this digest covers the whole range.
      */
     digest: text,
     requests: integer,
     characters: integer,
-    /** The totals do not include voided servings. */
+    /** Voided servings, which the totals do not include. */
     voided: usageCount,
     /** The totals by day, engine and voice. */
     cells: listOf(usageCell),
@@ -192,7 +192,7 @@ export const postingDecider = (journal: string) => ({
   },
 });
 
-/** A posting to a closed account. */
+/** Usage was posted to a closed account. */
 export class UsageAccountIsClosed extends Error {
   override readonly name = "UsageAccountIsClosed";
 }

@@ -50,7 +50,7 @@ const addToCell = (cells: Map<string, Count>, name: string, count: UsageCount): 
 export class UsageSum {
   requests = 0;
   characters = 0;
-  /** The other totals do not include voided servings. */
+  /** Voided servings, which the other totals do not include. */
   voided = noUsage;
   readonly cells = new Cells();
   /** The time of the last entry; empty without any. */
@@ -153,7 +153,10 @@ const add = (count: Count, requests: number, characters: number): void => {
   count.characters += characters;
 };
 
-/** Returns one string for all sums: it takes memory once, and comparing it reads no text. */
+/**
+ * Returns the same string for equal names: it takes memory once, and comparing it with itself reads
+ * no characters.
+ */
 const intern = createInterner<string>((name) => name);
 
 /** Days and engine codes contain no space; voice names may. */

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 
 /**
- * The value contains a number that would be written like another value: infinity, as which `1e999`
- * is read, would be written as null, and `-0` as 0. RFC 8785 has no form for infinity.
+ * The value contains a number that JSON would write like another value: `-0` as 0, and infinity (as
+ * which `1e999` is read) as null. RFC 8785 has no form for infinity.
  */
 export class NotCanonical extends Error {
   override readonly name = "NotCanonical";

@@ -4,9 +4,9 @@ import { count, type EventOf, listOf, object, text, utcTime } from "../../shape.
 const journalRange = object({ journal: text, from: count, through: count });
 
 /**
- * Operators state that a clock is right. The events are in the stream `log`, which is sealed since
- * the first release, and whose readers ignore other types: with a separate stream, the seals of
- * different releases would disagree.
+ * Operators state that a clock is right. The events are in the stream `log`, which every release
+ * seals, and whose readers ignore types that they do not know. If the events had a stream of their
+ * own, the seals of different releases would disagree.
  */
 export const clockShapes = {
   /** A machine's clock was right when it showed the time `accepted`. */

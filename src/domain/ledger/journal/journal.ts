@@ -32,8 +32,8 @@ export type Chained = DataOf<typeof chained>;
  */
 export const journalShapes = {
   /**
-   * The servings of one flush in columns: the entries at the same index belong together. All are of
-   * the month of `at`.
+   * The servings of one flush in columns: values at the same index belong together. All servings
+   * are of the month of `at`.
    */
   SynthesesServed: {
     /** The distinct API keys, and the distinct audio: `key` and `sound` are indexes into these. */
@@ -57,8 +57,9 @@ export const journalShapes = {
     /**
      * `shutdown` and `idle`: its own process closed it. `silent`: another process closed it, after
      * 15 minutes without an event. `unresponsive`: another process closed it, because it did not
-     * return reserved characters, or renew the claim of an Idempotency-Key, in time; or its own
-     * process closed it, because the quota stream had another total for it than it had stated.
+     * return reserved characters or renew the claim of an Idempotency-Key in time. Or its own
+     * process closed it, because the quota stream had another total for the journal than the
+     * journal had stated.
      */
     reason: code<"shutdown" | "idle" | "silent" | "unresponsive">(),
     ...chained,
@@ -106,7 +107,7 @@ export const linkEvents = (
   });
 };
 
-/** The time, or the nearest time of the month if it is of another month. */
+/** Returns the time itself if it is of this month, else the nearest time of the month. */
 export const nearestTimeInMonth = (at: string, month: string): string => {
   const other = monthOf(at);
   if (other === month) return at;

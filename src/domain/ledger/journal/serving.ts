@@ -78,14 +78,14 @@ export interface Receipt {
 export const voidedServing = object({
   apiKey: text,
   requestId: text,
-  /** Code points returned to the quota: those of the serving. */
+  /** The code points that are returned to the quota: those of the serving. */
   characters: count,
   hash: text,
   engine: code<EngineCode>(),
   voice: text,
   /** The time of the serving. It decides the month and the day. */
   servedAt: utcTime,
-  /** The journal that holds the serving, if it is another one. */
+  /** The journal that holds the serving, if it is not the one that holds this void. */
   journal: optional(text),
   /**
    * `unanswered`: the caller received no audio, and the request does not count. `repeat`: a

@@ -129,8 +129,8 @@ const parseLine = (text: string, index: number, last: ProvenEvent | undefined): 
 };
 
 /**
- * The members that a line has in addition to those of its event. The digest has been compared, so
- * the exporter wrote them.
+ * The members that a line has in addition to those of its event. The digest of the line was
+ * compared, so the exporter wrote these members.
  */
 interface LineMembers {
   readonly line?: number;
@@ -157,7 +157,7 @@ const isProvenEvent = (event: Partial<ProvenEvent>): event is ProvenEvent =>
   event.data !== undefined &&
   event.metadata !== undefined;
 
-/** True for the lines of seals, and for few other ones. */
+/** True for the lines of seals, and for a few others. */
 export const isSealLine = (line: Uint8Array): boolean => lenient.decode(line).includes('"stream":"seals"');
 
 /** The event of a line, unchecked: `read` checks all lines. Undefined if there is none. */

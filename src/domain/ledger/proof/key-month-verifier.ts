@@ -70,8 +70,8 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
   let closing: (UsageCount & { readonly voided: UsageCount }) | undefined;
 
   /**
-   * The leaf of this release, and the leaf of seals of earlier releases. The tree has only one of
-   * them.
+   * Returns the journal's leaf in the form of this release, and in the form of earlier releases.
+   * The tree has only one of them.
    */
   const journalLeaves = ({ stream }: ProvenEvent): Uint8Array[] => {
     const head = chains.headOf(stream.slice(journalPrefix.length));

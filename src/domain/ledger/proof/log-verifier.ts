@@ -13,8 +13,8 @@ export interface LogSummary {
   /** The position and the time of the last seal, and its signed checkpoint. */
   readonly sealed: { readonly position: number; readonly at: string; readonly note: string };
   /**
-   * The number of events after that position. They are consistent, but no seal covers them: whether
-   * one of them was forged, or the last ones were removed, is not proven.
+   * The number of events after the last seal's position. They are consistent, but no seal covers
+   * them: it is not proven that none was forged, and that the last ones were not removed.
    */
   readonly unsealed: number;
   /**

@@ -126,8 +126,8 @@ export class PostingsCheck {
   }
 
   /**
-   * All entries up to the revision must be posted, except those that came after their account was
-   * closed.
+   * All entries up to the revision must be posted, except those that were recorded after their
+   * account was closed.
    */
   #checkPosted(event: ProvenEvent, journal: string, postedUpTo: number): void {
     for (const [account, { unposted }] of this.#journals.get(journal) ?? []) {
@@ -138,7 +138,7 @@ export class PostingsCheck {
     }
   }
 
-  /** All characters that were charged up to now, whether they were voided since or not. */
+  /** All characters that were charged up to now, including those that were voided later. */
   #chargedTo(account: string, { balance, voided }: AccountTotals): number {
     let charged = balance.characters + voided.characters;
     for (const { sum } of this.#unpostedTo(account)) charged += sum.characters + sum.voided.characters;
@@ -210,8 +210,8 @@ const addToTotals = (totals: AccountTotals, event: ProvenEvent & { readonly data
 };
 
 /**
- * The event states the characters that were read when the threshold was crossed. Servings may have
- * been voided since, so `charged` includes voided characters.
+ * The event states the characters that were counted when the threshold was crossed. Some of them
+ * may have been voided afterwards, so `charged` includes voided characters.
  */
 const checkThreshold = (
   event: ProvenEvent & { readonly data: QuotaThresholdCrossed },

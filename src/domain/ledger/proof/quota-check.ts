@@ -22,7 +22,7 @@ import type { ProvenEvent } from "../seals/proven-event.ts";
 import { journalTypes } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 
-/** Repeats `keyStream` of accounts/key.ts, which browsers do not load. */
+/** Repeats the prefix that `keyStream` adds in accounts/key.ts, which browsers do not load. */
 export const keyPrefix = "key-";
 const unlimited = Number.POSITIVE_INFINITY;
 
@@ -67,8 +67,8 @@ export class QuotaCheck {
   readonly #plans = createPlans();
   readonly #quotas = new Map<string, Quota>();
   /**
-   * Keys are journals, then quota streams. Values are charged characters without voided ones, or
-   * fewer if the key had no quota.
+   * The charged characters without voided ones, by journal and then by quota stream. The number is
+   * too low if the key had no quota for some time.
    */
   readonly #spent = new Map<string, Map<string, number>>();
   readonly #closedJournals = new Set<string>();

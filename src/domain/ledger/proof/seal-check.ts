@@ -109,8 +109,8 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
 
   return {
     /**
-     * Call it before the event is added to the chains: it may be the first one after a seal's
-     * position.
+     * Call it before the event is added to the chains: the event may be the first one after a
+     * seal's position.
      */
     beforeEvent: ({ position }: ProvenEvent): void => {
       for (let seal = plan[next]; seal && position > seal.position; seal = plan[++next]) cover(seal);

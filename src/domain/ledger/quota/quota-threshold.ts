@@ -3,7 +3,7 @@ import { later, type QuotaThresholdCrossed, type UsageAccountEvent } from "../ac
 import { thresholdId } from "../accounts/usage-event-ids.ts";
 
 /**
- * The thresholds in percent of a monthly quota. Each is reported once per key and month, also if
+ * The thresholds in percent of a monthly quota. Each is reported once per key and month, even if
  * the quota changes.
  */
 export const quotaThresholds = [50, 80, 95, 100] as const;

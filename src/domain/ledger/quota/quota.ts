@@ -120,8 +120,7 @@ const recalled = (state: Quota, recall: ReservationsRecalled): Quota => {
 };
 
 /**
- * A total that was read before a journal's own event may be lower than the characters that are
- * spent now.
+ * Never lowers a share: the carried total may have been read before the journal's own last event.
  */
 const carriedOver = (state: Quota, { journal, total }: SpentTotal): Quota => {
   const share = state.shares.get(journal) ?? {
@@ -147,7 +146,7 @@ export class QuotaExceeded extends Error {
   }
 }
 
-/** The state of its own share that a journal knows when it sends a command. */
+/** What a journal knows of its own share when it sends a command. */
 export interface OwnShare {
   readonly journal: string;
   /**
@@ -162,8 +161,9 @@ export interface OwnShare {
 }
 
 /**
- * The reserved total of a journal that may spend nothing. It is −∞ because every spent total, which
- * is negative after voids, is above it; 0 would let the journal spend what it has voided.
+ * The reserved total of a journal that may spend nothing. It is −∞, so that every spent total is
+ * above it, even one that is negative after voids. With 0, the journal could spend what it has
+ * voided.
  */
 export const nothingReserved = Number.NEGATIVE_INFINITY;
 

@@ -11,7 +11,7 @@ export interface NoteSigner {
   sign(text: string): string;
 }
 
-/** A PKCS #8 private key of Ed25519 (RFC 8410) is this prefix and the seed. */
+/** A PKCS #8 private key of Ed25519 (RFC 8410) consists of this prefix and the seed. */
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /** `seed`: 32 bytes. `name`: without white space and plus. */
@@ -31,7 +31,10 @@ export const createNoteSigner = (name: string, seed: Buffer): NoteSigner => {
   };
 };
 
-/** Verifies with OpenSSL. Undefined for anything but the verifier key of an Ed25519 key. */
+/**
+ * Creates a verifier that uses OpenSSL. Returns undefined for anything but the verifier key of an
+ * Ed25519 key.
+ */
 export const createNoteVerifier = (verifierKey: string): NoteVerifier | undefined => {
   const parsed = parseVerifierKey(verifierKey);
   if (!parsed) return undefined;

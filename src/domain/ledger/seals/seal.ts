@@ -21,11 +21,11 @@ const journalHead = object({
   journal: text,
   revision: count,
   /**
-   * SHA-256 (hex) of its canonical form. With the chain, it covers type and data of all earlier
-   * events of the journal.
+   * SHA-256 (hex) of the event's canonical form. The event contains the digest of its predecessor,
+   * so this digest covers type and data of all earlier events of the journal.
    */
   digest: text,
-  /** `envelopeDigest` of its last event. Absent in seals of earlier releases. */
+  /** The `envelopeDigest` of the event. Absent in seals of earlier releases. */
   envelopes: optional(text),
 });
 export type JournalHead = Checked<typeof journalHead>;

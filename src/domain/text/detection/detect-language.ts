@@ -4,8 +4,8 @@ import { alsoOf, type Evidence, evidenceOf, isEnglish } from "./evidence.ts";
 import { lettersOf } from "./letters.ts";
 
 /**
- * `sample`: the characters at the beginning of a text by which it is recognised. `markup`: the
- * characters that are read to find them, because markup may take most of the text.
+ * The language is recognised by `sample` characters at the beginning of a text. Of an SSML
+ * document, `markup` characters are read to find them, because markup may take most of it.
  */
 const limits = { sample: 400, markup: 2000 };
 
@@ -46,8 +46,8 @@ const longestScript = (sample: string): ScriptRule | undefined => {
 };
 
 /**
- * Evidence that suffices: about two words of a language, or one word that is no name, in a short
- * text without English words.
+ * Evidence that suffices: about two words of a language; in a short text without English words, one
+ * word that is no name.
  */
 const sufficient = { score: 1.6, phraseScore: 1, phraseWords: 8 };
 
@@ -99,7 +99,7 @@ const read = (sample: string, langs: readonly string[]): Reading => {
   return { scores, english, words: words.size, hasLowerCase };
 };
 
-/** `l'homme` begins with `l'`, `n'est` with `n`. */
+/** Looks up the parts of an elision, such as `l'` and `homme`, or `n` and `est`. */
 const evidenceOfParts = (lower: string): Evidence | undefined => {
   const [before, after] = lower.split("'", 2);
   if (after === undefined) return undefined;

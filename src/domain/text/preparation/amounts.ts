@@ -3,7 +3,7 @@ import { languageOf } from "./language.ts";
 import type { Step } from "./reader.ts";
 import { say, type Word, wordsOf } from "./words/words.ts";
 
-/** The currencies whose names come from the CLDR by way of Intl where words.ts has none. */
+/** The currencies by sign. If `wordsOf` has no name for a sign, the name comes from Intl. */
 const codes = new Map<string, string>(
   [
     "€ EUR, $ USD, £ GBP, ¥ JPY, ₹ INR, ₽ RUB, ₩ KRW, ₺ TRY, ₴ UAH, ₪ ILS, ₫ VND, ₦ NGN, ₱ PHP, ฿ THB, ₡ CRC, ₲ PYG, ₵ GHS, ₸ KZT, ₼ AZN",
@@ -83,7 +83,7 @@ const fromIntl = (sign: string, lang: string): Word | undefined => {
   return known.get(key);
 };
 
-/** Numbers for each plural category that a language may have. */
+/** Numbers that cover all plural categories of any language. */
 const samples = [0, 1, 2, 3, 5, 6, 11, 20, 100, 1.5, 1_000_000];
 
 const nameOf = (currency: string, language: string): Word | undefined => {

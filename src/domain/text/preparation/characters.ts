@@ -30,7 +30,7 @@ export const removeInvisible: Step = (text) =>
 
 /**
  * Runs of characters that have a plain form and that tools read wrongly or not at all. They are
- * rewritten in runs, because the sign of voicing follows a half-width kana.
+ * rewritten in runs, because the sign of voicing after a half-width kana is a character of its own.
  */
 const compatible = new RegExp(
   `[${[
@@ -59,7 +59,10 @@ export const writePlainCharacters: Step = (text) =>
       .replaceAll(CUBED, "³");
   });
 
-/** These stand for the exponents of units that are one character, which NFKC would make digits. */
+/**
+ * Some units are one character, such as `㎡`, and NFKC would turn their exponents into digits. These
+ * characters stand for the exponents meanwhile.
+ */
 const SQUARED = "\ue002";
 const CUBED = "\ue003";
 const exponentsKept = (unit: string): string =>

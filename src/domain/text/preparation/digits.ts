@@ -58,8 +58,8 @@ const separatorsOf = (lang: string): Separators => {
 const separated = /(?<!\d)\d+(?:[.,\u066b\u066c'’\u00a0\u2007\u2009\u202f ]\d+)+/gu;
 
 /**
- * Joins the groups of digits of each number. Their sign of decimals becomes that of the language.
- * Groups with blanks that may be a telephone number or two numbers stay apart.
+ * Joins the groups of digits of each number. The sign of decimals becomes that of the language.
+ * Groups with blanks stay apart if they may be a telephone number or two numbers.
  */
 export const joinGroups: Step = (text, { lang }) => {
   const { point, groupsByBlank } = separatorsOf(lang);
@@ -112,7 +112,10 @@ const withoutGroups = (digits: string, point: string, isEnglish: boolean): strin
 
 const decimal = /(?<![\d.,])(\d+)([.,])(\d+)(?![\d]|[.,]\d)/gu;
 
-/** Writes decimals as the voice reads them, or with a word for their sign where it reads none. */
+/**
+ * Writes decimals as the voice reads them. If it does not read their sign, a word is written
+ * instead.
+ */
 export const writeDecimals: Step = (text, { lang, tool }) => {
   if (tool !== "espeak" || languageOf(lang) === "en") return text;
   const { point } = separatorsOf(lang);

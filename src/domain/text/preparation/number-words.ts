@@ -2,12 +2,12 @@ import { rewrite } from "../mapped-text.ts";
 import { languageOf } from "./language.ts";
 import type { Step } from "./reader.ts";
 
-/** Says the whole numbers below a thousand millions in a language. */
+/** Spells whole numbers below a thousand million in a language. */
 type Spell = (number: number) => string;
 
 /**
- * A language of regular numbers, which names zero to nine, the tens, a hundred, a thousand and a
- * million.
+ * Spells the numbers of a language in which they are regular. `names`: zero to nine, the tens, a
+ * hundred, a thousand and a million.
  */
 const regular = (names: string): Spell => {
   const words = names.split(" ");
@@ -90,7 +90,7 @@ const languages: ReadonlyMap<string, Spell> = new Map([
   ],
 ]);
 
-/** The Nepali voice reads other digits in English. */
+/** The Nepali voice reads all other digits in English. */
 const inDevanagari = (digits: string): string =>
   digits.replace(/\d/g, (digit) => String.fromCharCode(0x966 + Number(digit)));
 

@@ -13,7 +13,7 @@ const beginningWith =
   (number) =>
     `${beginning}${number}`;
 
-/** Writes no larger numbers, because espeak-ng would read their endings as words. */
+/** Writes only numbers below 100: espeak-ng would read the endings of larger ones as words. */
 const upTo99 =
   (write: (number: number) => string): Write =>
   (number) =>

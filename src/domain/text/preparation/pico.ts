@@ -5,7 +5,8 @@ import { apart } from "./signs.ts";
 import { wordsOf } from "./words/words.ts";
 
 /**
- * Letters of Pico's character set, Windows-1252, that a voice would skip all the same, by language.
+ * Letters that a voice skips although Pico's character set, Windows-1252, contains them, by
+ * language.
  */
 const skipped: Readonly<Record<string, string>> = { de: "ŒœŸ", fr: "Ññ" };
 
@@ -77,7 +78,7 @@ export const writeForPico: Step = (text, { tool, lang }) => {
   return rewrite(written, letters, ([letter]) => (isSkipped(letter) ? plain(letter) : undefined));
 };
 
-/** Alone, `a` is an article in English, and not the letter. */
+/** In English, Pico reads a single `a` as the article; `ay` names the letter. */
 const spaced = (letters: string, language: string): string => {
   const names = letters.replace(/\.$/, "").replaceAll(".", " ");
   return language === "en" ? names.replace(/a/gi, "ay") : names;

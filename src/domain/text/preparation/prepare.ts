@@ -27,8 +27,8 @@ export interface PreparedText {
 type FindReader = (speaker: Speaker) => Reader;
 
 /**
- * Turns what people write into what a tool can speak. Words whose pronunciation a document gives
- * stay as they are.
+ * Turns what people write into what a tool can speak. Only `toolSteps` change words whose
+ * pronunciation a document gives.
  */
 export const prepare = (written: WrittenText, readerOf: FindReader): PreparedText => {
   const before = spokenOf(written);

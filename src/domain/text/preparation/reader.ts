@@ -20,7 +20,10 @@ export type Step = (text: MappedText, reader: Reader) => MappedText;
  */
 export const readsMarkup: ReadonlySet<Reader["tool"]> = new Set(["espeak"]);
 
-/** Readers that do not read `all` elements get texts, pauses and prosody instead. */
+/**
+ * Returns the elements that a tool reads itself. For all other elements, it gets texts, pauses and
+ * prosody.
+ */
 export const elementsReadBy = (tool: Reader["tool"]): ReadElements => {
   if (readsMarkup.has(tool)) return "all";
   return tool === "hibari" || tool === "kokoro" ? "phonemes" : "none";

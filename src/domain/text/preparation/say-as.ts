@@ -16,7 +16,10 @@ export const sayAs = (words: string, as: SayAs, reader: Reader): MappedText => {
   return read ? read(unchanged(words), { ...as, ...reader }) : unchanged(words);
 };
 
-/** True if the words are read character by character: the steps would change them. */
+/**
+ * True if the words are read character by character, so that the steps of the preparation must not
+ * change them.
+ */
 export const isSpelled = ({ interpretAs }: SayAs): boolean => spelled.has(interpretAs);
 
 const spelled: ReadonlySet<string> = new Set(["characters", "spell-out", "verbatim"]);

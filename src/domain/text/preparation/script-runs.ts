@@ -71,7 +71,7 @@ const scripts: readonly Script[] = [
   { letter: "\\p{Script=Greek}", usedIn: ["Grek"], lang: "el-GR", minLength: 2, isLikeLatin: true },
 ];
 
-/** Letters that the voice of no language knows. */
+/** Letters of scripts that no voice reads. */
 export const unknownLetters = new RegExp(
   `[\\p{L}--[\\p{Script=Latin}${scripts.map(({ letter }) => letter).join("")}]]`,
   "gv",

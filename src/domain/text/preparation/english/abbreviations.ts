@@ -209,6 +209,6 @@ export const abbreviationRules: readonly Rule[] = [
   [pattern(before, String.raw`Ph\.?\s?D(?:\.${goesOn}|(?![\p{L}\p{N}]))`), () => "P.H.D"],
   // flite reads "No. Then" as a number.
   [pattern(before, "No\\.(?=\\s+(?:\\p{Lu}\\p{Ll}|I(?!\\p{L})))"), () => "no."],
-  // flite reads these as words.
+  // flite reads "US" as a word.
   [pattern("(?<!\\p{Lu}{2} )", before, "US(?![\\p{L}\\p{N}$])"), () => "U.S"],
 ];

@@ -13,7 +13,7 @@ export type Rule = readonly [
   say: (match: RegExpExecArray, dialect: Dialect) => string | undefined,
 ];
 
-/** A pattern from its parts. */
+/** Builds a global pattern from its parts. */
 export const pattern = (...parts: readonly string[]): RegExp => new RegExp(parts.join(""), "gu");
 
 /** Alternatives that bars or blanks separate. */

@@ -134,7 +134,10 @@ export const unitRules: readonly Rule[] = [
   ],
 ];
 
-/** True unless the word, with the blank before it, is one that follows nouns. */
+/**
+ * True if the word after a unit may be a noun, as in "a 5 km run". It is empty, or begins with a
+ * blank. Words such as "and", which follow nouns, are not nouns.
+ */
 export const isNoun = (word: string): boolean =>
   word !== "" &&
   !/^\s(?:and|or|in|to|at|of|for|is|was|from|on|with|by|per|but|then|than|as|when|that|which|if|it|after|before|so|a|an|the|each)$/.test(

@@ -23,8 +23,8 @@ const expecting = anyOf(`
 const amongYears = "\\b[Yy]ears\\s(?:\\d{4}(?:,|,?\\s(?:to|and|or|until|through))\\s)*";
 
 /**
- * A year may follow such a word, as in "a 1674 treaty" and "the 1861 Census", unless it is a round
- * number, which may count something.
+ * A year may follow one of these words, as in "a 1674 treaty" and "the 1861 Census", unless it is a
+ * round number, which may count something.
  */
 const naming = anyOf("[Tt]he [Tt]his [Tt]hat [Hh]is [Hh]er [Ii]ts [Tt]heir [Oo]ur [Aa]n?");
 const namingYear = "(?!\\d{2}[05]0)(?=\\d{4}\\s\\p{L})";

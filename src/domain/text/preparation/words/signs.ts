@@ -1,7 +1,7 @@
 /**
  * Signs as people say them, in the form that words.ts describes. All other signs come from cldr.ts.
- * `^` comes before an exponent, and `–` between the numbers of a range; `,` and `.` are the signs
- * of decimals where a voice has no word for them.
+ * `^` comes before an exponent, and `–` between the numbers of a range; `,` and `.` have the word
+ * for the sign of decimals, for voices that do not read the sign.
  */
 export const signWords: Readonly<Record<string, string>> = {
   af: `− minus; + plus; ± plus minus; × maal; ÷ gedeel deur; = is gelyk aan; ≈ ongeveer; ≠ is nie gelyk aan; ≤ kleiner as of gelyk aan;

@@ -4,7 +4,7 @@ import { signWords } from "./signs.ts";
 
 /**
  * A word for a sign, by plural category. `#` is the place of the number; without it, the number
- * precedes the word. `=` begins a word that contains the number.
+ * precedes the word. A word that begins with `=` includes the number.
  */
 export interface Word {
   readonly other: string;
@@ -55,10 +55,7 @@ const rulesOf = (lang: string, decimals: number): Intl.PluralRules => {
   return found;
 };
 
-/**
- * Finds the sign of decimals of a number whose groups are joined or, in English, separated by
- * commas.
- */
+/** Returns the decimals of a number whose groups are joined or, in English, separated by commas. */
 const decimalsOf = (number: string): string => /(?:[.]|,(?!\d{3}(?:,|$)))(\d+)$/.exec(number)?.[1] ?? "";
 
 /** A number with a word, such as `5 euros`. */
