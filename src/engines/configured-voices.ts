@@ -19,9 +19,9 @@ export interface ConfiguredVoice {
 }
 
 /**
- * Lists the voices under their own names, with fallbacks from the shared catalog; undefined without
- * voices. Entries with the same name are one voice. Their engines are tried in the order of the
- * entries, then the fallbacks of each entry.
+ * Creates a function that lists the voices under their own names, with fallbacks from the shared
+ * catalog. It returns undefined if there are none. Entries with the same name are one voice. Their
+ * engines are tried in the order of the entries, then the fallbacks of each entry.
  */
 export const configuredVoices = (all: readonly ConfiguredVoice[]) => {
   const revision = createHash("sha256").update(JSON.stringify(all)).digest("hex").slice(0, 16);

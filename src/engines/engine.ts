@@ -11,7 +11,7 @@ export interface SpeechRequest extends WrittenText {
   readonly voice: string;
   /** The language tag (BCP-47). */
   readonly lang: string;
-  /** Prosody parameters outside `prosody(voice)` are ignored. */
+  /** The engine ignores prosody parameters that are not in `prosody(voice)`. */
   readonly prosody: Prosody;
   readonly format: AudioFormat;
   /**
@@ -68,7 +68,7 @@ export interface Speech {
   readonly audio: AsyncIterable<Buffer>;
   /**
    * Returns the samples that the service's own encoder has encoded, after the end of `audio`.
-   * Undefined if another encoder has.
+   * Undefined if another encoder has encoded them.
    */
   readonly encoded?: () => EncodedSamples | undefined;
   /** Returns the times of its words, after the end of `audio`. Undefined if they are unknown. */
@@ -98,8 +98,8 @@ export interface Engine {
   readonly code: EngineCode;
   /**
    * Names what the bytes of this voice depend on besides the request. It is a part of every recipe.
-   * It has the version of the voice's tool, model or API, and that of the service's own preparation
-   * of text and prosody for it. `noVersion` if the engine does not have the voice.
+   * It states the version of the voice's tool, model or API, and that of the service's own
+   * preparation of text and prosody. `noVersion` if the engine does not have the voice.
    */
   version(voice: string): string;
   /**

@@ -1,6 +1,6 @@
 import { bytesPerSample, inWholeSamples } from "./whole-samples.ts";
 
-/** The longest silence at each end, in samples. An end with undefined is not trimmed. */
+/** The longest silence at each end, in samples. An end whose limit is undefined is not trimmed. */
 export interface SilenceLimits {
   readonly leading?: number | undefined;
   readonly trailing?: number | undefined;

@@ -1,7 +1,7 @@
 /*
  * The part of Node that the engine of local tools uses, for browsers: the bundle resolves `Buffer`,
- * `node:path` and `node:stream` to this. Samples are little-endian, as browsers' typed arrays are
- * on every processor.
+ * `node:path` and `node:stream` to this file. Samples are little-endian, as browsers' typed arrays
+ * are on every processor.
  */
 
 class Bytes extends Uint8Array {

@@ -31,7 +31,7 @@ export const deliveryShapes = {
     attempt: count,
     status: optional(count),
     error: text,
-    /** The time of the next attempt. If it is absent, there is none. */
+    /** The time of the next attempt. If it is absent, no attempt follows. */
     next: optional(utcTime),
     at: utcTime,
   },
@@ -114,8 +114,8 @@ export const evolveDelivery = (delivery: Delivery, event: DeliveryEvent): Delive
 export const deliveryDecider = { initial: initialDelivery, evolve: evolveDelivery };
 
 /**
- * An attempt without an outcome for this long is repeated. No request takes this long, and clocks
- * differ by less.
+ * An attempt that has had no outcome for this long is repeated. No request takes this long, and
+ * clocks differ by less.
  */
 export const attemptTimeoutMs = 2 * 60_000;
 

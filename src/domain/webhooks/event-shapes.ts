@@ -17,7 +17,7 @@ export const webhookShapes = {
   WebhookChanged: { ...webhook, ...target },
   WebhookEnabled: webhook,
   WebhookDisabled: { ...webhook, by: code<DisabledBy>() },
-  /** The former secret is used for signatures, too, until that time. */
+  /** Until `formerUntil`, messages are also signed with the former secret. */
   WebhookSecretRotated: { ...webhook, ...encrypted, formerUntil: utcTime },
   /** The same secret under another key. */
   WebhookSecretReencrypted: { ...webhook, ...encrypted, former: boolean },

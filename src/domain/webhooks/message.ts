@@ -9,7 +9,7 @@ export interface WebhookMessage {
   readonly id: string;
   /** `webhook.test` is sent on request, even to a webhook that has not subscribed to it. */
   readonly type: WebhookEventType | "webhook.test";
-  /** The time at which it happened. ISO 8601, UTC. */
+  /** The time of the reported event, in ISO 8601, UTC. */
   readonly timestamp: string;
   readonly data: Readonly<Record<string, unknown>>;
 }

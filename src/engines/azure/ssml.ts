@@ -58,7 +58,7 @@ const turned = (prosody: Prosody, said: string): string => {
   return element("prosody", attributes, said);
 };
 
-/** Azure silently limits values beyond these. */
+/** Writes a factor as Azure reads it. Azure silently limits values beyond these ranges. */
 const written: Readonly<Record<ProsodyParameter, (factor: number) => string>> = {
   pitch: (factor) => change(within(0.5, 1.5, factor)),
   rate: (factor) => change(within(0.5, 2, factor)),

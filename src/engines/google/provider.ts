@@ -101,7 +101,8 @@ const join = (
 };
 
 /**
- * With six splits, 5000 bytes become pieces of about 160. Users report refused sentences of 300.
+ * With six splits, 5000 bytes become pieces of about 160. Users report that sentences of 300 bytes
+ * were refused.
  */
 const maxSplits = 6;
 /**
@@ -148,7 +149,7 @@ const sampleRate = 24_000;
 const maxBytes = 5000;
 /** The maximum length of a piece that is requested as samples: about two minutes, 7 MB. */
 const maxSampledBytes = 2000;
-/** About four seconds of Latin script: enough to request the next piece. */
+/** About four seconds of Latin script, in which the next piece can be requested. */
 const firstBytes = 60;
 
 const piecesOf = ({ text, ssml, lang, prosody, progressive }: SpeechRequest): string[] => {

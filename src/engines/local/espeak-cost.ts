@@ -34,9 +34,10 @@ export const spelledSeconds = (text: string, lang: string): number => {
 };
 
 /**
- * These take more of a clause's buffers in espeak-ng 1.51 than a letter of prose: 800 bytes
- * (N_TR_SOURCE) with a blank around each sign, 1,000 phonemes (N_PHONEME_LIST). Beyond them it
- * skips the rest of the clause, or crashes. 300 letters of prose take less than half.
+ * These characters take more of a clause's buffers in espeak-ng 1.51 than a letter of prose. The
+ * buffers hold 800 bytes (N_TR_SOURCE), with a blank around each sign, and 1,000 phonemes
+ * (N_PHONEME_LIST). If a clause has more, espeak-ng skips the rest of it, or crashes. 300 letters
+ * of prose take less than half of the buffers.
  */
 const costly: readonly (readonly [pattern: RegExp, more: number])[] = [
   [/\d/g, 1.5],

@@ -1,7 +1,7 @@
 /**
  * espeak-ng's mnemonics of the phonemes of its voices, by their IPA. Espeak-ng 1.51 prints the IPA
  * of its phonemes (`--ipa`); spellings that dictionaries use for the same sounds are added. The
- * longest IPA that matches at a place is used. Blanks separate IPA and mnemonics, in turn.
+ * longest IPA that matches at a place is used. IPA and mnemonics alternate, separated by blanks.
  */
 const plosives = "p p b b t t d d k k ɡ g g g f f v v s s z z m m n n l l j j";
 const affricates = "tʃ tS ʧ tS dʒ dZ ʤ dZ ʃ S";
@@ -57,12 +57,14 @@ const vowel = /[iyɪʏeøɛœæaɐəɜɚɝʌɑɒɔoʊuɵ]/;
 
 /**
  * The mnemonics of a word in IPA, as espeak-ng reads them between brackets. Undefined if the
- * voice's language has no table, or it lacks a phoneme: then the word is read as it is written.
+ * voice's language has no table, or the table lacks a phoneme. The word is then read as it is
+ * written.
  */
 export const mnemonicsOf = (ipa: string, voice: string): string | undefined => {
   const table = byVoice.get(voices.find(([file]) => file.test(voice))?.[1] ?? "");
   if (!table) return undefined;
-  // Syllable breaks and ties do not change a sound; without a stress, it is on the first vowel.
+  // Syllable breaks and ties do not change a sound. A word without a stress mark is stressed on its
+  // first vowel.
   const word = ipa
     .normalize("NFC")
     .replace(/[./\u203f]|\u0361/g, "")

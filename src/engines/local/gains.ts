@@ -3,8 +3,8 @@ import { exp } from "../../domain/elementary.ts";
 /**
  * Gains in decibels that bring each voice of the catalog to the same loudness (-23 LUFS by EBU
  * R128, with true peaks below -1 dBTP), so that a page that mixes voices does not jump. `plain`:
- * without a variant. scripts/loudness.ts writes this file. Its changes change the bytes of audio,
- * so they need another `preparation` of each tool.
+ * without a variant. scripts/loudness.ts writes this file. Changes of the table change the bytes of
+ * audio, so they need a higher `preparation` of each tool.
  */
 const gains: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "espeak:aav/vi": { f2: -4.8, f3: -2.7, klatt2: -2.1, m3: -2.9, plain: -2.6 },
@@ -190,7 +190,7 @@ const gains: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 
 /**
  * The samples of these voices are the same on every machine and in pages. The result of `**` may
- * differ there, so it is not used for them.
+ * differ between machines, so it is not used for them.
  */
 const isNatural = /^(?:hibari|kokoro|pico):/;
 

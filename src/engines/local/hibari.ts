@@ -54,14 +54,15 @@ const voices: Readonly<Record<string, { readonly file: string; readonly isBritis
 };
 
 /**
- * The compiled runtime, a model and the front end; while the runtime is compiled, twice as much.
+ * Room for the compiled runtime, a model and the front end, and for twice as much while the runtime
+ * is compiled.
  */
 const memoryBytes = 512 * 1024 * 1024;
 
 /**
- * If a use of a voice that is kept loaded fails or is aborted, and no other use begins within this
- * time, the voice is loaded again. Until then, a text that is repeated loads the voice itself: it
- * would have to wait behind a load that had begun at once.
+ * If a use of a voice that is kept loaded fails or is aborted, the voice is loaded again after this
+ * time, unless another use has begun. The delay lets a repeated text load the voice itself. Without
+ * the delay, the text would have to wait for the end of that load.
  */
 const reloadMs = 2_000;
 

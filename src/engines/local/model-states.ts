@@ -8,7 +8,7 @@ export type ModelStates = ReturnType<typeof createModelStates>;
 /** Consecutive failures after which a model is not started. */
 const threshold = 3;
 
-/** Keeps which models work. A model that fails again and again is not started for a while. */
+/** Remembers which models work. A model that fails again and again is not started for a while. */
 export const createModelStates = ({
   warn,
   time,

@@ -14,7 +14,7 @@ import type { ModelStates } from "./model-states.ts";
  */
 const preparation = 1;
 
-/** Pico's own level, 100, clips: in Spanish hundreds of samples per second. */
+/** Pico's own level, 100, clips samples: in Spanish, hundreds of them per second. */
 const level = 30;
 
 const prefix = "pico";

@@ -8,7 +8,10 @@ import { dividePiece, type LocalPiece, spokenPart, withoutTags } from "./local-p
 import type { ToolPiece } from "./local-tool.ts";
 import type { collectPieceMarks } from "./piece-marks.ts";
 
-/** Nine divisions lead from 300 letters to one: in Kyrgyz, espeak-ng 1.51 crashes at `C'J-L`. */
+/**
+ * Nine divisions lead from 300 letters to one. espeak-ng 1.51 crashes even at short texts: at
+ * `C'J-L` in Kyrgyz.
+ */
 const maxDivisions = 9;
 
 interface RequestedPiece extends ToolPiece {
@@ -60,7 +63,7 @@ export class RequestedPieces {
   divide(number: number): SpeechPiece[] | undefined {
     const piece = this.piece(number);
     const { divisions = 0 } = this.#requested[number] ?? {};
-    // A model that fails is reported: it depends on no text.
+    // A model's failure does not depend on the text, so it is reported.
     const parts = divisions < maxDivisions && !piece.voice.tool.modelOf ? dividePiece(piece) : [];
     if (parts.length === 0) return undefined;
     this.marks.divide(piece, parts);

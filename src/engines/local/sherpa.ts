@@ -79,7 +79,7 @@ const modelOf = (
 });
 
 /**
- * If bytes are not exact, the version names only the pack: audio that was kept is valid on every
+ * If bytes are not exact, the version names only the pack, so that stored audio is valid on every
  * machine.
  */
 const versionOf = (pack: ModelPack | undefined, { library, limits }: SherpaOptions): string => {

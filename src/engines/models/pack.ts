@@ -59,7 +59,7 @@ const ownTraits = {
   lang: languageTag.optional(),
   gender: z.enum(["f", "m"]).optional(),
 };
-/** Members that an operator may add to a pack. `speakers`: only these are voices. */
+/** Members that an operator may add to a pack. If it has `speakers`, only these are voices. */
 const description = z.strictObject({
   ...ownTraits,
   speakers: z

@@ -99,7 +99,7 @@ interface Speaking {
   readonly request: SpeechRequest;
   readonly pieces: readonly string[];
   readonly send: Send;
-  /** Must not appear in messages, which often repeat the key or the texts. */
+  /** Returns what must not appear in messages: servers often repeat the key or the texts. */
   readonly hidden: (piece: string) => string[];
 }
 

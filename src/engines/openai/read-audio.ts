@@ -179,7 +179,7 @@ const containerOf = (beginning: Buffer, mayBeRaw: boolean): Container | undefine
   return undefined;
 };
 
-/** RMS of samples that are quieter than any compressed audio or text, as 16-bit numbers. */
+/** Compressed audio and text, read as 16-bit samples, have at least this RMS. */
 const quiet = 8_000;
 
 /**

@@ -13,8 +13,8 @@ export const voiceOf = (name: string): ProviderVoice => {
 };
 
 /**
- * Reads a voice from its name in Kokoro. Its `name` has no language and gender. Undefined for other
- * names.
+ * Reads a voice from its name in Kokoro. The returned `name` leaves out language and gender.
+ * Undefined for other names.
  */
 export const kokoroVoiceOf = (name: string): (ProviderVoice & { readonly lang: string }) | undefined => {
   const [, language = "", gender, own = ""] = kokoroName.exec(name) ?? [];

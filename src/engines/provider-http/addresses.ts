@@ -52,7 +52,7 @@ const private4: readonly Subnet[] = [
 ];
 
 /**
- * Global unicast, without the first subnets of `private6`, and the prefixes under which a
+ * Global unicast, from which `private6` excepts some subnets, and the prefixes under which a
  * translator represents public IPv4 addresses: mapped, and NAT64 (RFC 6052). Unique local addresses
  * and local-use NAT64 (RFC 8215) are outside.
  */
@@ -97,8 +97,8 @@ const isPrivate6 = listOf(private6);
 const isPublic6 = listOf(public6);
 
 /**
- * The network of the address itself, without addresses that it embeds. A malformed address is
- * forbidden.
+ * Returns the kind of network of the address itself, whatever addresses it embeds. A malformed
+ * address is forbidden.
  */
 export const reachOf = (address: string): Reach => {
   if (isIP(address) === 0) return "forbidden";

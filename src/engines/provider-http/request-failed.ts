@@ -25,7 +25,7 @@ export class UpstreamFailed extends EngineFailed {
   }
 }
 
-/** A website learns only this of a failure without a response. */
+/** This is all that a website learns about a failure without a response. */
 export const unreachable = "The speech provider cannot be reached or does not respond.";
 
 /** The same request would be refused again. */

@@ -48,8 +48,8 @@ async function* endedByContent(body: AsyncIterable<Buffer>): AsyncGenerator<Buff
 }
 
 /**
- * The error of a response that does not follow the provider's API. `words`: the provider's own
- * words.
+ * Creates the error of a response that does not follow the provider's API. `words`: the provider's
+ * own words.
  */
 export const invalidResponse = (why: string, words?: string): UpstreamFailed => {
   const loggable = `The response of the speech provider is invalid: ${why}`;
@@ -58,8 +58,8 @@ export const invalidResponse = (why: string, words?: string): UpstreamFailed => 
 };
 
 /**
- * Audio that cannot be used. It may be due to the text, so that it says nothing about the next
- * request: it does not count against the circuit breaker.
+ * Creates the error of audio that cannot be used. The cause may be the text, so the error does not
+ * count against the circuit breaker.
  */
 export const invalidAudio = (why: string): EngineFailed =>
   new EngineFailed(`The response of the speech provider is invalid: ${why}.`);

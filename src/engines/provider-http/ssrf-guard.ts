@@ -4,7 +4,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { EngineFailed } from "../../domain/errors.ts";
 import { addressesIn, networksOf, reachOf } from "./addresses.ts";
 
-/** The person who configured the address. */
+/** States who configured the address, which decides what is allowed. */
 export type Trust =
   /** The operator, in a setting: any scheme and network except metadata services. */
   | { readonly by: "operator" }

@@ -41,7 +41,10 @@ const reportFailure = (call: Call<EngineFailed>, error: unknown): void => {
 const countsAgainstProvider = ({ status }: UpstreamFailed): boolean =>
   status === undefined || status < 400 || status >= 500 || [401, 403, 408, 429].includes(status);
 
-/** The error while the circuit is open, also for callers whose text did not cause the failures. */
+/**
+ * The error while the circuit is open. Callers whose texts did not cause the failures get it, too,
+ * so it has the loggable message.
+ */
 export const circuitOpenError = (lastFailure: EngineFailed, retryInMs: number): EngineFailed =>
   new EngineFailed(
     `The circuit is open after repeated failures of the speech provider: ${lastFailure.loggable}`,

@@ -34,7 +34,7 @@ export const createLimiter = (
   });
   return {
     /**
-     * Resolves when it is the request's turn, with a function that releases the slot. Continuations
+     * Resolves when the request has a slot, with a function that releases the slot. Continuations
      * of audio that is already being delivered wait without a timeout: they cannot be repeated
      * later, and there is at most one per synthesis.
      * @throws {Unavailable} if the queue is full, or no slot is free in time
@@ -62,8 +62,9 @@ interface WithLimiterOptions {
 const idleMs = 5_000;
 
 /**
- * Each request holds a slot until the body of its response has been read, left or aborted, or its
- * reader is idle. Otherwise a few clients that never read would block all others of the website.
+ * Each request holds a slot until its response is read completely, closed early or aborted, or its
+ * reader is idle. If idle readers kept their slots, a few clients that never read would block all
+ * others of the website.
  * @throws {Unavailable} if there is no slot
  */
 export const withLimiter = (

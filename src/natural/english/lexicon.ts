@@ -238,7 +238,9 @@ const inflections: readonly Inflection[] = [
   },
 ];
 
-/** Before these, an American `t` between vowels is flapped. */
+/**
+ * An American `t` is flapped between one of these sounds and an ending that begins with a vowel.
+ */
 const flapping: ReadonlySet<string> = new Set("AIOWYiuæɑəɛɪɹʊʌ");
 
 const inflect = (stem: string, ending: Ending, accent: Accent): string | undefined => {

@@ -18,8 +18,8 @@ const endings: Readonly<Record<string, Ending>> = {
 };
 
 /**
- * The phonemes of a number in digits. `isFirst`: nothing precedes it in its word; in `B52` and
- * `24-365` digits are read in other groups.
+ * The phonemes of a number in digits. `isFirst`: nothing precedes the number in its word. The later
+ * digits of words such as `B52` and `24-365` are read in other groups.
  */
 export const sayNumber = (
   text: string,

@@ -10,9 +10,9 @@ const symbols: Readonly<Record<string, string>> = {
 };
 
 /**
- * Kokoro's symbols for phonemes of espeak-ng in the International Phonetic Alphabet, in which `^`
- * ties the parts of a phoneme, and words of another language are between the names of languages in
- * brackets.
+ * Converts phonemes of espeak-ng, in the International Phonetic Alphabet, to Kokoro's symbols. In
+ * the phonemes, `^` ties the parts of one phoneme. Words of another language are between the names
+ * of languages in brackets.
  */
 export const kokoroSymbols = (phonemes: string): string =>
   phonemes
@@ -41,7 +41,7 @@ export const symbolsOfIpa = (
     .replace(/g/g, "ɡ")
     .replace(/\s+/g, " ")
     .trim();
-  // Other symbols than letters and modifiers of IPA are the model's own.
+  // These symbols are not IPA, but the model's own.
   if (/[A-Z;:,!?—…"()“”↓→↗↘]/.test(plain)) return undefined;
   for (const [phone, symbol] of ipaSymbols) plain = plain.replaceAll(phone, symbol);
   if (plain === "" || ![...plain].every((symbol) => Object.hasOwn(vocabulary, symbol))) return undefined;

@@ -19,7 +19,7 @@ interface Joint {
 /**
  * Joins transforms of `length` values into one; their number is the radix. `size` / (radix ·
  * `length`) groups of them lie side by side: value k of group g is at g + groups · k. The samples
- * of voices depend on the order of the operations.
+ * of voices depend on the order of the operations, so it must not change.
  */
 export const createPass = (size: number, radix: Radix, length: number): Pass => {
   const groups = size / (radix * length);

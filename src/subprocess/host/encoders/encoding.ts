@@ -27,7 +27,10 @@ export interface CodecOptions {
   readonly folder: string;
 }
 
-/** The sample rates that LAME encodes without resampling, which it does not do like ffmpeg. */
+/**
+ * The sample rates that LAME encodes without resampling. It would resample in another way than
+ * ffmpeg.
+ */
 const ratesOfLame: ReadonlySet<number> = new Set([
   8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000,
 ]);

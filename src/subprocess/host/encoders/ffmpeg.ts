@@ -113,8 +113,8 @@ export const startFfmpeg = (format: EncodedFormat): EncoderProcess => {
 };
 
 /**
- * ffmpeg writes packets of a few hundred bytes. Joining those of this time saves nine tenths of the
- * messages.
+ * ffmpeg writes packets of a few hundred bytes. Joining the packets of this time saves nine tenths
+ * of the messages.
  */
 const gatherMs = 2;
 

@@ -38,8 +38,8 @@ export const recallComparison = (context: string, folder = getCompileCacheDir())
 /**
  * Records that the libraries encode like ffmpeg. `loaded`: the files that the process which used
  * the libraries had loaded. `since`: the time at which the comparison began. Does nothing unless
- * ffmpeg loads the same files of these libraries. It does not if it is a script, or was built with
- * other libraries. Never rejects.
+ * ffmpeg loads the same files of these libraries. ffmpeg loads other files if it is a script, or
+ * was built with other libraries. Never rejects.
  */
 export const recordComparison = async (
   { ffmpegVersion, context }: Pick<Comparison, "ffmpegVersion" | "context">,
