@@ -19,7 +19,7 @@ export type Ready = Extract<Response, { type: "ready" }>;
 
 /**
  * Resolves when the process is ready.
- * @throws {ToolFailed} the process does not start, or not in time
+ * @throws {ToolFailed} if the process does not start, or not in time
  */
 export const startHostProcess = async (options: ForkOptions, signal: AbortSignal): Promise<HostProcess> => {
   const child = forkHost(options);
@@ -130,7 +130,7 @@ export class HostProcess {
 
   /**
    * Resolves when the process responds.
-   * @throws {ToolFailed} the process has ended
+   * @throws {ToolFailed} if the process has ended
    */
   ping(): Promise<void> {
     this.#channel.send({ type: "ping" });

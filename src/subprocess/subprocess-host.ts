@@ -21,8 +21,8 @@ type DecoderJob = JobOf<DecoderSpec> & { readonly input: AsyncIterable<Buffer> }
  * without an error. A job holds a slot from the first read until its process has exited; its
  * deadline starts with the slot, and is extended by the input of an encoder. Read the output to its
  * end, or abort: an abort kills the tool at once, and the output throws the signal's reason.
- * @throws {ToolFailed} the tool failed, or the helper process died (the next job gets a new one)
- * @throws {Unavailable} the queue is full, no slot was free in time, or the host is closed
+ * @throws {ToolFailed} if the tool failed, or the helper process died (the next job gets a new one)
+ * @throws {Unavailable} if the queue is full, no slot was free in time, or the host is closed
  */
 export interface SubprocessHost {
   /** Versions of the tools found at the start. */
@@ -61,7 +61,7 @@ export interface SubprocessHost {
   /**
    * Reserves a slot for the encoder of a long response before its first piece is spoken: pieces
    * that wait for an encoder would fill the memory. Resolves with undefined for a short response.
-   * @throws {Unavailable} the queue is full, or no slot was free in time
+   * @throws {Unavailable} if the queue is full, or no slot was free in time
    * @throws the signal's reason
    */
   reserveEncoder(signal: AbortSignal, waiter?: Waiter): Promise<ReservedSlot | undefined>;

@@ -55,7 +55,7 @@ export const superviseHostProcess = (
   return {
     /**
      * Resolves with the process, which is started if none is running.
-     * @throws {ToolFailed} the process does not start
+     * @throws {ToolFailed} if the process does not start
      * @throws {Unavailable} after `close`
      */
     current: async (): Promise<HostProcess> => {

@@ -138,7 +138,7 @@ export const startText = (
 const createRequests = (send: TextOptions["ask"], stopped: AbortSignal) => {
   const pending: ((response: TextResponse) => void)[] = [];
   return {
-    /** @throws {ToolFailed} the service refuses the request */
+    /** @throws {ToolFailed} if the service refuses the request */
     ask: async (request: TextRequest): Promise<TextResponse> => {
       const responded = new Promise<TextResponse>((resolve) => pending.push(resolve));
       send(pending.length - 1, request);

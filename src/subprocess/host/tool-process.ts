@@ -67,7 +67,7 @@ async function* filed(file: number, exited: Promise<void>): AsyncIterable<Buffer
   }
 }
 
-/** @throws {ToolFailed} the tool has failed */
+/** @throws {ToolFailed} if the tool has failed */
 const success = async (tool: string, child: ChildProcess): Promise<void> => {
   const { code, failure } = await exitOf(tool, child);
   if (code !== 0) throw code === notFound ? notStarted(tool) : failure;

@@ -11,7 +11,7 @@ const questions: Readonly<Record<Tool, readonly [argument: string, pattern: RegE
 
 /**
  * Asks the tools for their versions. `known`: the versions that are known already.
- * @throws {ToolFailed} the machine is too busy: whether a tool is installed is unknown
+ * @throws {ToolFailed} if the machine is too busy: whether a tool is installed is unknown
  */
 export const detectVersions = async ({
   deadlineMs = startDeadlines.versionsMs,

@@ -53,7 +53,7 @@ export interface SpokenText {
  * Speaks all pieces as one audio. It begins with the first piece that has audible speech, and has
  * the sample rate of this piece. Pages use this function, so this file imports nothing that only
  * Node has, except `Buffer` and `Readable`.
- * @throws {ToolFailed} a tool failed, or the speech of all pieces is silent
+ * @throws {ToolFailed} if a tool failed, or the speech of all pieces is silent
  */
 export const speakPieces = async <Piece extends NumberedPiece>(
   pieces: readonly Piece[],

@@ -10,7 +10,7 @@ import { startLibav } from "./libav-encoding.ts";
 export const openCodecs = ({ ffmpegVersion, folder }: CodecOptions) => {
   let lame: ReturnType<typeof openLame> | undefined;
   let libav: ReturnType<typeof openLibav> | undefined;
-  /** @throws {Error} the library cannot be used */
+  /** @throws {Error} if the library cannot be used */
   return (format: EncodedFormat, sampleRate: number): Encoding => {
     if (libraryOf(format, sampleRate) === "lame") {
       lame ??= openLame(folder);

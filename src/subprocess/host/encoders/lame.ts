@@ -22,7 +22,7 @@ const settings = {
  * CPU time than through ffmpeg's libraries. With the parameters above its bytes are those of
  * `ffmpeg -codec:a libmp3lame -b:a 64k -write_xing 0 -compression_level 7`.
  * @param folder the library's folder, with a slash at its end, or an empty string
- * @throws {Error} the library is not installed, or not as expected
+ * @throws {Error} if the library is not installed, or not as expected
  */
 export const openLame = (folder = "") => {
   const library = koffi.load(`${folder}${libraryName}`);

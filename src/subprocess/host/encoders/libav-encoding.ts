@@ -54,7 +54,7 @@ const outputBytes = 32 * 1024;
 /**
  * Encodes one audio with the parameters of the program ffmpeg (ffmpeg.ts), and gives the same
  * bytes, however the samples are divided into parts.
- * @throws {Error} a library refuses a parameter
+ * @throws {Error} if a library refuses a parameter
  */
 export const startLibav = (libav: Libav, target: LibavTarget, sampleRate: number): Encoding => {
   using starting = new DisposableStack();

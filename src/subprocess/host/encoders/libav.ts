@@ -45,7 +45,7 @@ export type Libav = ReturnType<typeof openLibav>;
  * before its first sample, mostly to link 200 libraries.
  * @param version the version of the program ffmpeg
  * @param folder the folder of the libraries, with a slash at its end, or an empty string
- * @throws {Error} they are not installed, or not as expected
+ * @throws {Error} if they are not installed, or not as expected
  */
 export const openLibav = (version: string, folder = "") => {
   const release = releases.find(({ util }) => versionOf(`${folder}libavutil.so.${util}`) === version);

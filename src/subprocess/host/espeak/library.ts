@@ -59,7 +59,7 @@ type Receive = (samples: Buffer, events: readonly NativeEvent[]) => void;
  *   data of an earlier text. So the stack is cleared before, by passing a structure by value.
  * - It uses memory after it has freed it. So its `free` is delayed while it speaks
  *   (delayed-free.ts).
- * @throws {Error} the library is not installed, or not as expected
+ * @throws {Error} if the library is not installed, or not as expected
  */
 export const openEspeakLibrary = (open = openNative) => {
   let receive: Receive = () => undefined;
@@ -87,7 +87,7 @@ export const openEspeakLibrary = (open = openNative) => {
     /**
      * Speaks one text. `onSamples` receives s16le mono samples as they are made. Returns the
      * events.
-     * @throws {Error} there is no such voice, or the library did not speak the whole text
+     * @throws {Error} if there is no such voice, or the library did not speak the whole text
      */
     speak: (
       { voice, text, ssml, phonemes, ...prosody }: EspeakRequest,
@@ -120,7 +120,7 @@ export const openEspeakLibrary = (open = openNative) => {
     /**
      * Returns the phonemes of a text in the International Phonetic Alphabet, with `^` between the
      * parts of a phoneme.
-     * @throws {Error} there is no such voice
+     * @throws {Error} if there is no such voice
      */
     phonemes: (voice: string, text: string): string => {
       renew();

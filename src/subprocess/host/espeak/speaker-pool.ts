@@ -41,7 +41,7 @@ export class SpeakerPool {
   /**
    * Starts the first process. Resolves with the library's version, or undefined if the library
    * cannot be loaded.
-   * @throws {ToolFailed} the process does not start: whether the library can be loaded is unknown
+   * @throws {ToolFailed} if the process does not start, so that this is unknown
    */
   async start(): Promise<string | undefined> {
     const first = this.#add(this.#most.reserved > 0);

@@ -21,7 +21,7 @@ export const optimizeFunctions = (): void => setFlagsFromString("--wasm-tier-up-
 /** The byte that stops a run. It is undefined until a model is open. */
 export let stopRun: StopByte | undefined;
 
-/** The field follows two integers and a `std::string` of 12 bytes. */
+/** The member follows two integers and a `std::string` of 12 bytes. */
 const offsetOfTerminate = 20;
 
 export default async (configuration: object): Promise<OnnxRuntime> => {

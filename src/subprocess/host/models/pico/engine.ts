@@ -32,7 +32,7 @@ interface Step {
 /**
  * Opens Pico with one voice. Its samples depend on earlier texts, even after `pico_resetEngine`, so
  * the whole memory is restored before each text.
- * @throws {Error} the files are not Pico's
+ * @throws {Error} if the files are not Pico's
  */
 export const openPicoEngine = async ({ textAnalysis, signal, wasmBinary }: PicoData) => {
   const pico = await SvoxPico(wasmBinary && { wasmBinary });
