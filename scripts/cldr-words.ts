@@ -77,7 +77,7 @@ const spokenByEspeak: readonly (readonly [signs: string, languages: string])[] =
   ["+©®™%", "sv te"],
   ["+±×÷=§©®™%", "ta"],
 ];
-/** A number of each plural category that a language may have. */
+/** Numbers that cover all plural categories of any language. */
 const samples = [0, 1, 2, 3, 5, 6, 11, 20, 100, 1.5];
 
 const read = (path: string): unknown =>

@@ -58,8 +58,8 @@ const compareAudio = async (
   const voices = await list(library, "--voices");
   const variants = (await list(library, "--voices=variant")).map((file) => file.replace("!v/", "+"));
   /**
-   * `unstable` counts jobs of which the command line itself makes different audio from run to run,
-   * the library's among it.
+   * `unstable` counts jobs for which the command line itself makes different audio from run to run.
+   * One of its runs made the same audio as the library.
    */
   const differences = { different: 0, unstable: 0 };
   const compareOne = async (index: number): Promise<void> => {

@@ -1,9 +1,9 @@
 /**
- * Requests per second for 20 KB of audio in the memory cache, by 1, 1,000 and 100,000 keys drawn at
- * random, each recorded durably before its response; compared with a separate node:http process
- * that sends as many bytes with the same headers. One wrk loads both. For both event stores; a
- * minimal node with an in-memory log in a separate process stands in for EventStoreDB. Arguments:
- * other numbers of keys.
+ * Measures requests per second for 20 KB of audio in the memory cache. Each request has one of 1,
+ * 1,000 or 100,000 keys, drawn at random, and is recorded durably before its response. Compares
+ * with a separate node:http process that sends as many bytes with the same headers. The same wrk
+ * loads both. Uses both event stores; a minimal node with an in-memory log in a separate process
+ * stands in for EventStoreDB. Arguments: other numbers of keys.
  */
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";

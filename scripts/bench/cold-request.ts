@@ -1,6 +1,6 @@
 /**
- * Milliseconds for a new sentence requested over HTTP, recorded and delivered completely; compared
- * with the same two tools, started directly and connected by a pipe.
+ * Measures the milliseconds for a new sentence that is requested over HTTP, recorded and delivered
+ * completely. Compares with the same two tools, started directly and connected by a pipe.
  */
 import { type Credentials, registerWebsite, synthesizeByPost } from "../../test/support/client.ts";
 import { startService } from "../../test/support/service.ts";

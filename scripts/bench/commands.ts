@@ -1,7 +1,7 @@
 /**
- * Commands per second through the command handler over the embedded store, 256 in flight, each
- * durable before it resolves; compared with plain node:sqlite inserting the same events in
- * transactions of 64.
+ * Measures commands per second through the command handler over the embedded store. 256 are in
+ * flight, and each is durable before it resolves. Compares with plain node:sqlite, which inserts
+ * the same events in transactions of 64.
  */
 import { join } from "node:path";
 import { idempotencyDecider, idempotencyStream, recordUse } from "../../src/domain/ledger/idempotency.ts";

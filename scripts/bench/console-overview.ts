@@ -1,6 +1,6 @@
-// The time until the console shows its overview, over a log with 200 keys and 100,000 servings, and
-// with 10,000 keys. Takes about a minute and needs Chromium: scripts/node
-// scripts/bench/console-overview.ts [keys] [servings]
+// Measures the time until the console shows its overview, over a log with 10,000 keys and 100,000
+// servings. Takes about a minute and needs Chromium: scripts/node scripts/bench/console-overview.ts
+// [keys] [servings]
 import { launchBrowser } from "../../test/support/browser.ts";
 import { adminToken, startInstance } from "../../test/support/instance.ts";
 import { writeSeededLog } from "../../test/support/seeded-log.ts";

@@ -1,9 +1,9 @@
 /**
- * Milliseconds for a new short sentence, requested every 250 ms with one key, while ten other keys
- * keep 64 texts of 5,000 characters in flight each; compared with the same requests without that
- * load, in alternating phases. The ten keys have the limits of a commercial plan, and retry refused
- * requests. Then the audio that is spoken per second in these phases, compared with one of the ten
- * keys alone, whose texts are served in the order of their arrival.
+ * Measures the milliseconds for a new short sentence, requested every 250 ms with one key, while
+ * ten other keys keep 64 texts of 5,000 characters in flight each. Compares with the same requests
+ * without that load, in alternating phases. The ten keys have the limits of a commercial plan, and
+ * retry refused requests. Then compares the audio that is spoken per second in these phases with
+ * that of one of the ten keys alone, whose texts are served in the order of their arrival.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -27,7 +27,7 @@ const pauseMs = 250;
 const settleMs = 3000;
 const script = fileURLToPath(new URL("./long-text-flood.ts", import.meta.url));
 
-/** Keeps the texts in flight until it is stopped. */
+/** Starts a process that keeps the texts in flight until it is stopped. */
 const startFlood = (flood: Flood) => {
   const child = spawn(process.execPath, [script, JSON.stringify(flood)], {
     stdio: ["pipe", "pipe", "inherit"],

@@ -1,8 +1,9 @@
 /**
- * Requests per second of one key on three instances over a test node of EventStoreDB, one of them 5
- * ms further away from it: the slowest instance's rate, compared with an equal share. With a
- * monthly quota and without. Fails if a request is refused. With few connections each instance is
- * limited by the time of an append, with many by the CPU that all share.
+ * Measures the requests per second of one key on three instances over a test node of EventStoreDB,
+ * with a monthly quota and without. One instance is 5 ms further away from the node than the
+ * others. Compares the slowest instance's rate with an equal share. Fails if a request is refused.
+ * With few connections, the time of an append limits each instance; with many, the CPU that all
+ * share.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -22,8 +23,8 @@ const query = { voice: "UK English Female", text: "All of us use one key." };
 const path = `/v2/text/synthesize?${new URLSearchParams(query)}`;
 
 /**
- * Forwards connections to the port, and what the clients send with a delay. The responses have
- * none. Resolves with its own port.
+ * Forwards connections to the port. What the clients send is delayed; responses are not. Resolves
+ * with its own port.
  */
 const startDistance = async (port: number): Promise<number> => {
   const forward = (from: Socket, to: Socket, delayMs: number): void => {

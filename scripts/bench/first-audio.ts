@@ -17,8 +17,8 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 const formats = ["mp3", "opus", "aac", "ogg", "pcm", "wav", "flac", "ulaw_8000", "Wyoming"] as const;
 type Format = (typeof formats)[number];
 /**
- * The formats whose responses begin when the audio is complete. The headers of two have the length,
- * and `/v2`, from which ogg is requested, streams only paid voices.
+ * The formats whose responses begin when the audio is complete. The headers of wav and flac state
+ * the length. ogg is requested from `/v2`, which streams only premium voices.
  */
 const sentAtTheEnd: readonly Format[] = ["wav", "flac", "ogg"];
 const voice = "Spanish Female"; // espeak-ng's

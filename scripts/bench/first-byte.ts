@@ -1,7 +1,7 @@
 /**
- * Milliseconds to the first audio byte of a new sentence through the service, for each transport
- * that streams, each recorded before its first byte; compared with a direct request to the same
- * upstream, alternating.
+ * Measures the milliseconds to the first audio byte of a new sentence through the service, for each
+ * transport that streams. Each sentence is recorded before its first byte. Alternates with direct
+ * requests to the same upstream, and compares.
  */
 
 import { once } from "node:events";

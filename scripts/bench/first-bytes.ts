@@ -17,7 +17,7 @@ export interface Posted {
   readonly containsAudio: (body: string) => boolean;
 }
 
-/** Over keep-alive connections. */
+/** Listens over keep-alive connections. */
 export const listenByPost = ({ url, headers, bodyOf, containsAudio }: Posted): Listen => {
   const agent = new Agent({ keepAlive: true });
   return async (text) => {
@@ -28,18 +28,18 @@ export const listenByPost = ({ url, headers, bodyOf, containsAudio }: Posted): L
     const [response] = (await once(sent, "response")) as [IncomingMessage];
     if (response.statusCode !== 200) throw new Error(`answered with ${response.statusCode}`);
     let audioAfter: number | undefined;
-    let come = "";
+    let received = "";
     for await (const chunk of response) {
       if (audioAfter !== undefined) continue;
-      come += chunk.toString("latin1");
-      if (containsAudio(come)) audioAfter = performance.now() - began;
+      received += chunk.toString("latin1");
+      if (containsAudio(received)) audioAfter = performance.now() - began;
     }
     if (audioAfter === undefined) throw new Error("no audio was received");
     return audioAfter;
   };
 };
 
-/** Over one open WebSocket. */
+/** Listens over one open WebSocket. */
 export const listenBySocket = (socket: WebSocket, voice: string): Listen => {
   const listening = new Map<string, (data: Buffer, isBinary: boolean) => void>();
   socket.on("message", (data: Buffer, isBinary) => {

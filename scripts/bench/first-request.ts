@@ -1,7 +1,7 @@
 /**
- * Milliseconds for the first request of a key with a monthly quota on an instance, which reserves
- * characters before it is served, compared with the next request of the same key. Over a test node
- * of EventStoreDB in a process of its own.
+ * Measures the milliseconds for the first request of a key with a monthly quota on an instance,
+ * which reserves characters before the request is served. Compares with the next request of the
+ * same key. Uses a test node of EventStoreDB in a process of its own.
  */
 import { join } from "node:path";
 import { bytesOf, type Credentials, registerWebsite, synthesize } from "../../test/support/client.ts";

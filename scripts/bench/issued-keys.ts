@@ -36,7 +36,7 @@ const eventOf = (type: string, data: object): NewEvent => ({
   metadata: { actor: "system" },
 });
 
-/** Uses the formula of `drawnAtRandom`. */
+/** Returns the credentials that `drawnAtRandom` computes for the same number. */
 const credentialsOf = (n: number): [apiKey: string, apiSecret: string] => {
   const name = String(n).padStart(24, "0");
   return [`vlk_${name}`, `vls_${name}`];

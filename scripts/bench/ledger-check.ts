@@ -5,7 +5,7 @@ import type { EventStore, RecordedEvent } from "../../src/eventstore/event-store
 export interface Load {
   /** Complete responses. */
   served: number;
-  /** The requests that were in flight when a load ended, at most. */
+  /** The largest number of requests that may have been in flight when a load ended. */
   cutOff: number;
 }
 

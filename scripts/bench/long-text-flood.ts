@@ -1,8 +1,9 @@
 /**
- * Keeps texts of 5,000 characters in flight until it is ended. A process of its own: its event loop
- * must not delay the requests that the bench measures. The texts are streamed, so that audio counts
- * as soon as it is spoken, not only when its whole text is. Argument: a `Flood` in JSON. Responds
- * to each line of its input with the seconds of audio that it has received so far.
+ * Keeps texts of 5,000 characters in flight until it is ended. It is a process of its own, because
+ * its event loop must not delay the requests that the bench measures. The texts are streamed, so
+ * that audio counts as soon as it is spoken, not only at the end of its text. Argument: a `Flood`
+ * in JSON. Responds to each line of its input with the seconds of audio that it has received so
+ * far.
  */
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";

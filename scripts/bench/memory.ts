@@ -1,7 +1,7 @@
 /**
- * Memory of the service with 32 MB of cached audio: of its own process (RSS), and including its
- * child processes (PSS); idle, and under a mixed load of cached GETs by several keys, cold
- * syntheses and streams of a paid voice. Compared with its limits.
+ * Measures the memory of the service with 32 MB of cached audio: of its own process (RSS), and
+ * including its child processes (PSS). Measures it idle, and under a mixed load of cached GETs by
+ * several keys, cold syntheses and streams of a premium voice. Compares it with its limits.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

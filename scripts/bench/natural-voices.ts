@@ -1,9 +1,10 @@
 /**
- * Natural voices with sentences that were never spoken: milliseconds to the first byte of an mp3
- * over HTTP, one at a time with a loaded model; CPU time of all processes for a second of speech,
- * and the share of each process; and the memory of the speaker process. Compared with their limits.
- * Then the first byte while the service speaks the samples of its gallery, compared with that of a
- * service without samples. The limits are meant for an idle machine: its load is printed too.
+ * Measures natural voices with sentences that were never spoken, one at a time with a loaded model:
+ * the milliseconds to the first byte of an mp3 over HTTP; the CPU time of all processes for a
+ * second of speech, and the share of each process; and the memory of the speaker process. Compares
+ * these with their limits. Then measures the first byte while the service speaks the samples of its
+ * gallery, and compares it with that of a service without samples. The limits are meant for an idle
+ * machine, so its load is printed too.
  */
 
 import { once } from "node:events";
@@ -89,7 +90,10 @@ const cpuOf = (service: number, speaker: number) => {
   return { all, service: all - ofHelper, helper: ofHelper - ofSpeaker, speaker: ofSpeaker };
 };
 
-/** A website whose voice is loaded. A busy machine may take longer than the first requests wait. */
+/**
+ * Resolves with a website when the voice is loaded. On a busy machine, that may take longer than
+ * the first requests wait.
+ */
 const warmUp = async (url: string, voice: string): Promise<Credentials> => {
   const website = await registerWebsite(url);
   const speak = (count: number) => listen(url, website, voice, `Warm up the voice, number ${count}.`);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 
 const encode = ["-hide_banner", "-loglevel", "error", "-i", "pipe:0", "-b:a", "64k", "-f", "mp3", "pipe:1"];
 
-/** `espeak-ng … | ffmpeg …`, as in a shell: the time from spawning both to the last byte. */
+/** Runs `espeak-ng … | ffmpeg …` as a shell does. Resolves after the last byte. */
 export const speakByShellPipeline = async (text: string, voice: string): Promise<void> => {
   const speaker = spawn("espeak-ng", ["-v", voice, "--stdin", "--stdout"], {
     stdio: ["pipe", "pipe", "inherit"],

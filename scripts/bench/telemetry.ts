@@ -1,7 +1,7 @@
 /**
- * The cost of telemetry where it is highest: requests per second for audio in the memory cache,
- * from a service that serves metrics, exports them, and traces one request in a hundred; compared
- * with the same service without telemetry.
+ * Measures the cost of telemetry where it is highest: requests per second for audio in the memory
+ * cache, from a service that serves metrics, exports them, and traces one request in a hundred.
+ * Compares with the same service without telemetry.
  */
 
 import { authorize, registerWebsite } from "../../test/support/client.ts";

@@ -1,6 +1,6 @@
 /**
- * Milliseconds between the marks of words and their beginnings by the audio's energy: 200
- * sentences, ten languages.
+ * Measures the milliseconds between the marks of words and their beginnings according to the
+ * audio's energy, in 200 sentences of ten languages.
  */
 import { localEngines } from "../../src/engines/local/engine.ts";
 import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";

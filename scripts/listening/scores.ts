@@ -6,7 +6,7 @@ export interface Sentences {
   readonly hard: readonly Pair[];
 }
 
-/** What one voice said that was not heard right. */
+/** A sentence that was heard wrong. */
 export interface HeardWrong {
   readonly text: string;
   readonly words: string;

@@ -12,7 +12,10 @@ const isHere = async (folder: string, file: string, sha256: string): Promise<boo
     () => false,
   );
 
-/** Called before a download. @throws {Error} with one line, if the folder cannot be written */
+/**
+ * Called before a download.
+ * @throws {Error} with one line, if the folder cannot be written
+ */
 const prepare = async (folder: string): Promise<void> => {
   try {
     await mkdir(folder, { recursive: true });

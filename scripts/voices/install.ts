@@ -5,7 +5,7 @@ import type { VoicePackage } from "../../src/engines/natural-voices/voice-packag
 import { installArchives, installPage, missingFrom } from "./install-package.ts";
 import { kokoroSpeed } from "./kokoro-speed.ts";
 
-/* What is fetched and from where is described in `src/engines/natural-voices`. */
+/* `src/engines/natural-voices` describes what is fetched, and from where. */
 
 const { values: options } = parseArgs({
   options: { "if-missing": { type: "boolean" }, kokoro: { type: "boolean" } },
