@@ -13,14 +13,14 @@ const axe = lazy(() => readFile(createRequire(import.meta.url).resolve("axe-core
 export const accessibilityViolations = async (page: Page): Promise<string[]> =>
   (await violationsOf(page)).map(description);
 
-/** Without those whose impact is minor or moderate. */
+/** Leaves out violations whose impact is minor or moderate. */
 export const seriousViolations = async (page: Page): Promise<string[]> =>
   (await violationsOf(page))
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .map(description);
 
 const violationsOf = async (page: Page): Promise<Result[]> => {
-  // Evaluated by the debugger: a page's policy allows no other script.
+  // The debugger evaluates it, because a page's policy allows no other script.
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(await axe());
   // Otherwise axe-core also describes every element that violates nothing.
   const results = (await page.evaluate("axe.run({ resultTypes: ['violations'] })")) as AxeResults;

@@ -1,8 +1,8 @@
 import type { OpenShares } from "../../src/limits/shares.ts";
 
 /**
- * Shares of limits that grow by one unit each time that more is asked for, and have nothing before:
- * each attempt has to ask. While `isHeld`, those who ask wait.
+ * Shares of limits that are empty at first, and grow by one unit each time that more is asked for,
+ * so that each attempt has to ask. After `hold`, those who ask wait until `grant`.
  */
 export const createAskedShares = () => {
   const waiting: (() => void)[] = [];

@@ -7,8 +7,8 @@ import { type BrowserContext, type Browser as Chromium, chromium } from "playwri
 const executablePath = "/usr/bin/chromium-headless-shell";
 
 /**
- * Without a sandbox, because tests run as root in containers, and without the browser's own network
- * requests.
+ * The browser has no sandbox, because tests run as root in containers, and makes no network
+ * requests of its own.
  */
 const args = [
   "--no-sandbox",
@@ -23,8 +23,8 @@ const args = [
 ];
 
 /**
- * A page of a large document takes 40 s when other processes use the processors. Below the timeout
- * of a test.
+ * A page of a large document takes 40 s when other processes use the processors. This is below the
+ * timeout of a test.
  */
 const longestMs = 240_000;
 

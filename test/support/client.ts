@@ -14,7 +14,7 @@ export const authorize = ({ apiKey, apiSecret }: Credentials): Record<string, st
   "X-API-Secret": apiSecret,
 });
 
-/** One call of the admin API; responds with its JSON body. */
+/** Calls the admin API. Resolves with the status and the JSON body. */
 export const admin = async (
   url: string,
   method: string,

@@ -14,7 +14,7 @@ export interface CommandResult {
 /**
  * Runs a command with these settings in this process. Opens the stores for itself, as it does in a
  * process of its own. `register` adds the commands that `createProgram` does not have. `machine`:
- * its clock; default that of this machine.
+ * the machine whose clock the command uses. Default: this one.
  */
 export const runCommand = async (
   env: Record<string, string>,

@@ -68,7 +68,7 @@ export const fakeGoogle = (
   };
 };
 
-/** Its audio is its own credentials, so that a test can identify the account. */
+/** The account's audio is its credentials, so that a test can identify the account. */
 const accountWith = (apiKey: string, listVoices: ProviderClient["listVoices"]): ProviderClient => ({
   listVoices,
   engine: {
@@ -85,7 +85,10 @@ const accountWith = (apiKey: string, listVoices: ProviderClient["listVoices"]): 
   },
 });
 
-/** The text of the account's audio. @throws what its engine throws */
+/**
+ * The text of the account's audio.
+ * @throws what its engine throws
+ */
 export const textFrom = async (account: ProviderClient | undefined): Promise<string | undefined> => {
   if (!account) return undefined;
   const prosody = { pitch: 1, rate: 1, volume: 1 };

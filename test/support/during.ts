@@ -10,7 +10,7 @@ const openIn = {
   test: new WeakMap<Mocha.Suite, Closable[]>(),
 };
 
-/** Closes it after the suite's own hooks, and before what was opened earlier. */
+/** Closes `opened` after the suite's own hooks, and before what was opened earlier. */
 const closeAfter = (scope: keyof typeof openIn, suite: Mocha.Suite, opened: Closable): void => {
   const open = openIn[scope].get(suite);
   if (open) return void open.push(opened);

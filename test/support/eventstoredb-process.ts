@@ -16,8 +16,8 @@ export interface EventStoreDBProcess {
 const main = fileURLToPath(new URL("./eventstoredb-node/main.ts", import.meta.url));
 
 /**
- * Stores its log in the file, which may have one already, or in memory. Port 0: any free port. With
- * a seed, its index lags.
+ * Starts a node that keeps its log in the file, which may have one already, or in memory. Port 0:
+ * any free port. With a seed, its index lags.
  */
 export const startEventStoreDBProcess = async (
   dataFile?: string,
@@ -42,7 +42,7 @@ export const startEventStoreDBProcess = async (
 };
 
 /** Tests of what is read must not fail because the machine is busy. */
-const patience = { appendTimeoutMs: 60_000, readTimeoutMs: 60_000, connectTimeoutMs: 60_000 };
+const longTimeouts = { appendTimeoutMs: 60_000, readTimeoutMs: 60_000, connectTimeoutMs: 60_000 };
 
 /** The store of a test node of its own, whose index lags behind its log. */
 export const openLaggingStore = async (): Promise<{
@@ -50,7 +50,7 @@ export const openLaggingStore = async (): Promise<{
   remove(): Promise<void>;
 }> => {
   const node = await startEventStoreDBProcess(undefined, 0, 7);
-  const store = await openEventStoreDB({ url: node.url, ...patience });
+  const store = await openEventStoreDB({ url: node.url, ...longTimeouts });
   return {
     store,
     remove: async () => {

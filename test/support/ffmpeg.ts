@@ -12,8 +12,8 @@ export interface Conversion {
 }
 
 /**
- * Runs all conversions in one process of ffmpeg: to start one takes longer than to convert a short
- * audio.
+ * Runs all conversions in one process of ffmpeg: the start of a process takes longer than the
+ * conversion of a short audio.
  */
 export const convertAll = async (conversions: readonly Conversion[]): Promise<void> => {
   const inputs = conversions.flatMap(({ from }) => from);
@@ -30,7 +30,7 @@ export interface EncodedSound {
   readonly output?: readonly string[];
 }
 
-/** The samples of all audio, 16 bits each. */
+/** Returns the samples of each audio, with 16 bits. */
 export const decodeAll = async (sounds: readonly EncodedSound[]): Promise<Buffer[]> => {
   await using folder = await mkdtempDisposable(join(tmpdir(), "voxledger-sounds-"));
   const placed = sounds.map((sound, index) => ({ ...sound, file: join(folder.path, String(index)) }));

@@ -2,8 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * The forms in which a marker of ASCII letters may occur in bytes, by name. It has no letters that
- * JSON or URLs escape.
+ * The forms in which a marker of ASCII letters may occur in bytes, by name. The marker has no
+ * letters that JSON or URLs escape.
  */
 const formsOf = (marker: string): Readonly<Record<string, Buffer>> => {
   const lower = marker.toLowerCase();
@@ -26,8 +26,8 @@ const base64Of = (marker: string): Buffer[] =>
   });
 
 /**
- * The names of the forms in which the bytes contain the marker, in any case; of base64 and hex, as
- * it is written.
+ * Returns the names of the forms in which the bytes contain the marker: plain text and UTF-16 in
+ * any case, base64 and hex only of the marker as it is written.
  */
 export const formsIn = (bytes: Buffer, marker: string): string[] => {
   const lower = Buffer.from(bytes.toString("latin1").toLowerCase(), "latin1");

@@ -103,7 +103,7 @@ export interface ReceivedResponse {
 }
 
 /**
- * A request with exactly these headers: `fetch` changes some. A list sends the header several
+ * Sends a request with exactly these headers; `fetch` changes some. A list sends the header several
  * times.
  */
 export const ask = (

@@ -26,7 +26,10 @@ export interface RunningService {
   kill(): Promise<void>;
 }
 
-/** To read the files of natural voices takes 80 ms of CPU time: only if a test asks for voices. */
+/**
+ * Reading the files of natural voices takes 80 ms of CPU time, so they are read only if a test asks
+ * for voices.
+ */
 const voicesOf = ({ VOICES }: Record<string, string>) =>
   VOICES === undefined ? { NATURAL_VOICES_DIR: "none" } : {};
 

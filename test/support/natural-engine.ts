@@ -13,8 +13,8 @@ import type { Sound } from "./local-voice.ts";
 import { pollTimeoutMs } from "./processes.ts";
 
 /**
- * The local engine with the voices that `scripts/natural-voices` installs; undefined if one of them
- * is missing.
+ * The local engine with the voices that `scripts/natural-voices` installs; undefined if one of
+ * `voices` is not installed.
  */
 export const openNaturalEngine = async (
   host: SubprocessHost,
@@ -51,7 +51,10 @@ export const sayNaturally = async (
   return { samples, sampleRate: encoding.sampleRate, marks: marks?.() ?? [] };
 };
 
-/** The sentences of a language, five at a time: a longer text may take longer than texts may. */
+/**
+ * Joins the sentences of a language, five at a time: a longer text may exceed the time limit of a
+ * text.
+ */
 export const paragraphsOf = (sentences: readonly string[]): string[] =>
   Array.from({ length: Math.ceil(sentences.length / 5) }, (_, at) =>
     sentences.slice(5 * at, 5 * at + 5).join(" "),

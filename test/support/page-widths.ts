@@ -4,8 +4,8 @@ import type { Page } from "playwright-core";
 export const pageWidths = [360, 768, 1000, 1280, 1600] as const;
 
 /**
- * The elements that reach beyond the right edge, without those in an element that scrolls sideways
- * and can be focused, or has a link that can be.
+ * Lists the elements that reach beyond the right edge. Leaves out those in an element that scrolls
+ * sideways, if that element or a link in it can be focused.
  */
 export const overflowing = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll("body *")]

@@ -10,7 +10,8 @@ const stride = 2;
 /** Frames whose best autocorrelation is lower are unvoiced. */
 const voiced = 0.7;
 /**
- * A longer lag must be better by this factor: every multiple of the true lag correlates as well.
+ * A longer lag must correlate better by this much, because every multiple of the true lag
+ * correlates as well.
  */
 const margin = 0.02;
 const quiet = 1000;

@@ -28,7 +28,7 @@ const indexLagSeed = 7;
 
 export const openProduction = (): Production => {
   const nodes = new Map<string, Promise<EventStoreDBProcess>>();
-  /** Ends with this process, which runs several files. */
+  /** MinIO ends with this process, which runs several files. */
   let minio: Promise<S3Server> | undefined;
 
   const storesOf = async (folder: string): Promise<Record<string, string>> => {
@@ -119,7 +119,7 @@ const level = async (instances: readonly RunningService[], passed: number): Prom
   for (const instance of instances) while ((await positionOf(instance)) < passed) await delay(2);
 };
 
-/** From the status, not from the metrics: they are a long text, and commands are frequent. */
+/** Reads the status, not the metrics: those are a long text, and commands are frequent. */
 const positionOf = async ({ url }: RunningService): Promise<number> => {
   const headers = { Authorization: `Bearer ${adminToken}` };
   const response = await fetch(`${url}/admin/status`, { headers });

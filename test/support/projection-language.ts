@@ -32,7 +32,7 @@ const unknownToServers = `
     [String.prototype, ["at", "matchAll", "replaceAll", "isWellFormed", "toWellFormed"]],
   ]) for (const name of names) delete owner[name];`;
 
-/** Their JSON.parse predates the support of these two characters in JSON strings. */
+/** The JSON.parse of these engines refuses U+2028 and U+2029 in JSON strings. */
 const strictParser = `{
   const parse = JSON.parse;
   JSON.parse = (text) => {

@@ -22,7 +22,7 @@ export const python = interpreterOf("python-clients");
 export interface PythonScript {
   /**
    * Starts the script unless it runs.
-   * @throws {Error} with its error output if it ends without an response
+   * @throws {Error} with its error output if it ends without a response
    */
   ask<Result>(input: unknown): Promise<Result>;
   /** Waits for the end of the process. */

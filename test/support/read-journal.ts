@@ -21,7 +21,10 @@ export interface JournalEntries {
   readonly postedThrough?: number;
 }
 
-/** The journal's events in order. @throws {EventStoreUnavailable} */
+/**
+ * The journal's events in order.
+ * @throws {EventStoreUnavailable}
+ */
 export async function* readJournal(
   store: EventStore,
   journal: string,

@@ -1,6 +1,6 @@
 /**
- * For `--import`: writes the modules that the service has loaded when it listens to the file
- * LOADED_MODULES, and those that follow to standard output, one line for each.
+ * For `--import`: when the service listens, writes the modules that it has loaded to the file
+ * LOADED_MODULES. Writes the modules that it loads later to standard output, one line for each.
  */
 import { tracingChannel } from "node:diagnostics_channel";
 import { writeFileSync, writeSync } from "node:fs";

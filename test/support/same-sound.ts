@@ -25,8 +25,8 @@ export const localVoiceOf = (lang: string, tool = "espeak"): string => {
 let opened: Promise<Engine> | undefined;
 
 /**
- * The local engine of all tests of this process: its voices need not be listed, nor its tools be
- * started again.
+ * The local engine of all tests of this process, so that its voices are listed, and its tools
+ * started, only once.
  */
 const sharedEngine = (): Promise<Engine> => {
   opened ??= openToolHost({ superviseHelper: shareHelper }).then(async (host) => {
@@ -37,7 +37,7 @@ const sharedEngine = (): Promise<Engine> => {
   return opened;
 };
 
-/** What a request for a text gives. All that it passes in a local engine takes part. */
+/** Describes the samples that the local engine gives for a text, after all of its steps. */
 export const samplesOf = async (sent: string, lang: string, tool = "espeak"): Promise<string> => {
   const ssml = sent.startsWith("<speak");
   const text = ssml ? parseSsml(sent) : sent;

@@ -159,7 +159,7 @@ const appendServings = async (
   }
 };
 
-const provenances: readonly AudioSource[] = ["miss", "memory", "memory", "store", "coalesced"];
+const sources: readonly AudioSource[] = ["miss", "memory", "memory", "store", "coalesced"];
 const voices = ["UK English Female", "US English Male", "Deutsch Female"];
 
 /** A busy website has many more requests than a quiet one. */
@@ -178,7 +178,7 @@ const servingOf = (number: number): NewServing => ({
   voice: voices[number % voices.length] ?? "",
   lang: "en-GB",
   format: "mp3",
-  cached: provenances[number % provenances.length] ?? "miss",
+  cached: sources[number % sources.length] ?? "miss",
 });
 
 const recordOne = (opened: OpenLedger, keys: readonly ActingKey[], number: number): Promise<void> => {

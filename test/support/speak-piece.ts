@@ -12,7 +12,10 @@ export interface PieceSpeech {
   readonly events: readonly SpeechEvent[];
 }
 
-/** What a tool says when it is asked for a text. @throws as `ask` and `synthesize` */
+/**
+ * Resolves with the speech of a tool for a text.
+ * @throws as `ask` and `synthesize`
+ */
 export const speakByTool = async (
   host: Pick<SubprocessHost, "synthesize">,
   tool: LocalTool,

@@ -215,7 +215,7 @@ const voices = releaseSeed().systemVoices.flatMap(({ voiceName, lang }) =>
     : [],
 );
 
-/** A text of at most so many characters is spoken alone: it is cheaper. */
+/** The most characters of a text that is spoken alone: short texts are cheaper. */
 const short = 24;
 
 export const fuzzCase = (random: Random): FuzzCase => {

@@ -14,7 +14,10 @@ export interface OpenStream {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: IncomingMessage;
-  /** Reads the audio to the end of the stream. @throws if the stream is incomplete */
+  /**
+   * Reads the audio to the end of the stream.
+   * @throws if the stream is incomplete
+   */
   readAudio(): Promise<Buffer>;
   /** Destroys the connection. */
   disconnect(): void;
@@ -63,7 +66,10 @@ export const eventsIn = (stream: string): ChunkEvent[] =>
       return { type, data: JSON.parse(data) };
     });
 
-/** The audio of a complete stream. @throws if events are missing or out of order */
+/**
+ * The audio of a complete stream.
+ * @throws if events are missing or out of order
+ */
 export const audioOf = (events: readonly ChunkEvent[]): Buffer => {
   const [first, last] = [events[0], events.at(-1)];
   const chunks = events.slice(1, -1);
@@ -103,7 +109,10 @@ export const recordedStreamEnd = async (
   }
 };
 
-/** The duration of the decoded audio. @throws if ffmpeg reports an error */
+/**
+ * The duration of the decoded audio.
+ * @throws if ffmpeg reports an error
+ */
 export const secondsOf = (sound: Buffer): Promise<number> =>
   new Promise((resolve, reject) => {
     const args = ["-v", "error", "-i", "pipe:0", "-f", "s16le", "-ac", "1", "-ar", "24000", "pipe:1"];

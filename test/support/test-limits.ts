@@ -2,7 +2,7 @@ import { createLimits, type LimitSettings, type Limits } from "../../src/limits/
 import type { OpenShares } from "../../src/limits/shares.ts";
 import { readSettings } from "../../src/settings/read-settings.ts";
 
-/** Limits with the default settings, but those given. */
+/** Limits with the default settings, except for the given ones. */
 export const testLimits = (
   settings: Partial<LimitSettings> = {},
   clock: () => number = () => 0,

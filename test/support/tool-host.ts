@@ -7,8 +7,8 @@ import { type HostSupervisor, superviseHostProcess } from "../../src/subprocess/
 import { pollTimeoutMs } from "./processes.ts";
 
 /**
- * A host that encodes with processes of ffmpeg only: to compare the libraries takes 0.4 s of CPU
- * time. Jobs wait for as long as a busy machine needs.
+ * A host that encodes only with processes of ffmpeg, because comparing the libraries with ffmpeg
+ * takes 0.4 s of CPU time. Jobs wait for as long as a busy machine needs.
  */
 export const openToolHost = (options: SubprocessHostOptions = {}): Promise<SubprocessHost> =>
   openSubprocessHost({
@@ -22,7 +22,7 @@ const helpers = new Map<string, HostSupervisor>();
 
 /**
  * For `superviseHelper`: the hosts of this process with the same options share a helper process,
- * which ends with this one. To start one takes 0.4 s of CPU time.
+ * which ends with this one. Starting one takes 0.4 s of CPU time.
  */
 export const shareHelper: typeof superviseHostProcess = (options) => {
   const key = JSON.stringify(options);

@@ -18,7 +18,10 @@ export interface Varnish extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** In front of two instances. @throws when varnishd is missing, with what to install */
+/**
+ * Starts Varnish in front of two instances.
+ * @throws when varnishd is missing, with what to install
+ */
 export const startVarnish = async (
   instances: readonly [url: string, url: string],
   { purgeToken }: { purgeToken?: string } = {},

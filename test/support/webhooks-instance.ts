@@ -29,7 +29,9 @@ export interface WebhooksInstance {
   issueKey(apiKey: string): Promise<void>;
   /** Dispatches until the condition holds. */
   dispatchUntil(holds: () => boolean): Promise<void>;
-  /** Resolves when no delivery is in progress: its attempt is visible a little earlier. */
+  /**
+   * Resolves when no delivery is in progress. The end of an attempt is visible a little earlier.
+   */
   untilIdle(): Promise<void>;
   close(): Promise<void>;
 }

@@ -20,7 +20,10 @@ export interface WebSocketClient {
   send(message: object): void;
   /** The next message or frame. */
   next(): Promise<ServerMessage | Frame>;
-  /** The next message or frame. @throws if it has another type */
+  /**
+   * The next message or frame.
+   * @throws if it has another type
+   */
   expect<T extends (ServerMessage | Frame)["type"]>(
     type: T,
   ): Promise<Extract<ServerMessage | Frame, { type: T }>>;

@@ -3,10 +3,7 @@ import { normalProsody } from "../../src/domain/synthesis/speech.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { collect } from "./collect.ts";
 
-/**
- * Words that begin with a sound, by espeak-ng voice. Separated by commas, their beginnings are
- * audible.
- */
+/** Words whose beginnings are audible if commas separate them, by espeak-ng voice. */
 export const wordsByVoice: Readonly<Record<string, readonly string[]>> = {
   "gmw/en-US": [
     "apple",

@@ -48,11 +48,11 @@ export interface FeaturePage {
   readonly page: Page;
   /** Every synthesis requested so far, in order. */
   spoken(): readonly Spoken[];
-  /** The texts of all of them. */
+  /** The texts of all requested syntheses. */
   texts(): readonly string[];
   /** Waits until a synthesis of this text is requested. */
   untilSpoken(text: string | RegExp): Promise<Spoken>;
-  /** Waits until this much audio was played to their ends. */
+  /** Waits until this many audio elements were played to the end. */
   untilEnded(count?: number): Promise<void>;
   /** Waits until audio is playing. */
   untilPlaying(): Promise<void>;

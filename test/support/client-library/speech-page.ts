@@ -84,7 +84,7 @@ export const recordedEvents = (page: Page): Promise<readonly RecordedEvent[]> =>
 export const eventTypes = async (page: Page): Promise<string[]> =>
   (await recordedEvents(page)).map(({ type }) => type);
 
-/** Without the events of parts, voices and clicks. */
+/** Leaves out the events of parts, voices and clicks. */
 export const mainEventTypes = async (page: Page): Promise<string[]> =>
   (await eventTypes(page)).filter((type) => !/Load|Part|VoiceResolved|ServiceSwitched|ClickEvent/.test(type));
 

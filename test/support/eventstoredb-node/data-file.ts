@@ -7,8 +7,8 @@ interface Line extends Omit<LoggedEvent, "data" | "metadata"> {
 }
 
 /**
- * One line for each append. Acknowledged appends survive the process; an incomplete last line was
- * not acknowledged.
+ * Keeps the log in a file, with one line for each append. Acknowledged appends survive the process;
+ * an incomplete last line was not acknowledged.
  */
 export const openDataFile = (path: string, load: (events: readonly LoggedEvent[]) => void) => {
   if (existsSync(path)) {

@@ -104,7 +104,7 @@ export const openEventLog = ({
     listeners.add(check);
   };
 
-  /** Responds to a conflict at once, by the committed events, and a success once it is indexed. */
+  /** Responds to a conflict at once, by the committed events; to a success once it is indexed. */
   const append = (
     stream: string,
     proposed: readonly ProposedEvent[],

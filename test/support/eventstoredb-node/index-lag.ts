@@ -31,13 +31,15 @@ export const createIndexing = ({ lagMs, time, onIndexed }: IndexingOptions) => {
   };
 };
 
-/** Mostly a few milliseconds, sometimes up to `maxMs`. Deterministic by seed. */
+/**
+ * Returns lags that are mostly a few milliseconds, sometimes up to `maxMs`. The seed decides them.
+ */
 export const randomLag = (seed: number, maxMs = 200): (() => number) => {
   const random = seededRandom(seed);
   return () => random() ** 6 * maxMs;
 };
 
-/** Numbers from 0 to 1 of the generator mulberry32. Deterministic by seed. */
+/** The generator mulberry32. Its numbers are from 0 to 1, and the seed decides them. */
 export const seededRandom = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {

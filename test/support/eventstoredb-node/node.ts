@@ -30,11 +30,11 @@ import { handleRead } from "./read-call.ts";
  *   `deadline-exceeded` after the commit timeout, though the events are stored.
  * - An append whose deadline, a time of the client's clock, has passed by the node's clock is
  *   completed with `deadline-exceeded`, and not stored.
- * - With the stream's current revision as expectation ids are not compared: the same id is stored
- *   again.
- * - Projections fault for good on JSON with a raw U+2028 or U+2029, or that is a string or null,
- *   when the script touches `data`; one with a syntax error makes the status of all projections,
- *   and its own, fail with code 2.
+ * - If the expected revision is the stream's current one, ids are not compared: the same id is
+ *   stored again.
+ * - A projection faults for good when its script touches the `data` of an event whose JSON is a
+ *   string or null, or has a raw U+2028 or U+2029. A projection with a syntax error makes the
+ *   status of all projections, and its own, fail with code 2.
  *
  * Not implemented: clusters and replication (a leader can only be named), the commit timeout of a
  * first append, the limit of remembered ids (see `forgetIds`), access control beyond one set of

@@ -5,8 +5,9 @@ const hopSeconds = 0.005;
 const windowSeconds = 0.025;
 
 /**
- * Where the moments of one voice's speech are in another voice's speech of the same words: dynamic
- * time warping of their spectra, independent of what either voice reports. Seconds.
+ * Returns a function that finds, for a time in one voice's speech, the time of the same sound in
+ * another voice's speech of the same words, in seconds. It uses dynamic time warping of their
+ * spectra, and nothing that the voices report.
  */
 export const alignSpeech = (from: Sound, to: Sound): ((seconds: number) => number) => {
   const [one, other] = [audiblePart(from), audiblePart(to)];
@@ -17,7 +18,7 @@ export const alignSpeech = (from: Sound, to: Sound): ((seconds: number) => numbe
   };
 };
 
-/** Without the silence at both ends. */
+/** Cuts off the silence at both ends. */
 const audiblePart = ({ samples, sampleRate }: Sound) => {
   const audible = 0.01 * samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
   const isAudible = (sample: number): boolean => Math.abs(sample) > audible;

@@ -9,7 +9,7 @@ export interface AskedSpeech {
   readonly format: string;
 }
 
-/** How a server responds that has OpenAI's API, but sends audio of its own. */
+/** A server with OpenAI's API that chooses the format of its audio itself. */
 export interface OtherServer {
   readonly name: string;
   readonly speak: (asked: AskedSpeech) => Promise<WireResponse>;
@@ -32,9 +32,9 @@ interface WavShape {
   readonly bits?: 8 | 16 | 24 | 32;
   readonly isFloat?: boolean;
   readonly isExtensible?: boolean;
-  /** Instead of the true sizes. */
+  /** Written instead of the true sizes. */
   readonly size?: number;
-  /** Before and after the samples. */
+  /** True if a LIST chunk is before and after the samples. */
   readonly hasList?: boolean;
 }
 
@@ -42,7 +42,7 @@ const integer = 1;
 const float = 3;
 const extensible = 0xfffe;
 
-/** A WAV of s16le samples in one channel, in another shape. */
+/** Makes a WAV of this shape from s16le samples in one channel. */
 export const makeWav = (samples: Buffer, shape: WavShape): Buffer => {
   const {
     sampleRate,
@@ -122,7 +122,7 @@ const sends = (name: string, type: string, kind: SoundFormat["kind"], sampleRate
     response(await makeSound({ text, voice, format: { kind, sampleRate } }), type),
 });
 
-/** Servers that behave as those of these names do, and servers as there may be. */
+/** Servers that behave like those of these names, and servers of other plausible kinds. */
 export const otherServers: readonly OtherServer[] = [
   sendsWav("LocalAI, with a WAV labelled audio/mpeg", "audio/mpeg", { sampleRate: 22_050, hasList: true }),
   sendsWav("Piper, with a WAV of 22,050 Hz", "audio/wav", { sampleRate: 22_050 }),

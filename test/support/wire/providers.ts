@@ -3,7 +3,7 @@ import { googleApiKey, serveGoogle } from "./google.ts";
 import { openAiApiKey, serveOpenAi } from "./openai.ts";
 import type { WireServer } from "./wire-server.ts";
 
-/** All paid providers on the loopback interface. */
+/** All providers of premium voices on the loopback interface. */
 export interface WireProviders {
   readonly gwn: WireServer;
   readonly msv: WireServer;

@@ -13,7 +13,8 @@ export interface RawServer {
 }
 
 /**
- * `answer` is called for each request after its head and body (of one packet at most) have arrived.
+ * `response` is called for each request after its head and body (of one packet at most) have
+ * arrived.
  */
 export const serveRaw = async (response: (socket: Socket, request: string) => void): Promise<RawServer> => {
   const open = new Set<Socket>();
