@@ -91,6 +91,16 @@ describe("A self-hosted server combined with the local engine", () => {
     expect(server.requests).to.have.length(0);
   });
 
+  it("has the local engine's phonemes and reproducible audio for its voices only", () => {
+    const yes = () => true;
+    const able = { ...local, isReproducible: yes, takesPhonemes: yes, reportsPhonemes: yes };
+    const combined = combineEngines(selfHostedEngine("g1", setting(server.url), exchange), able);
+    for (const ability of ["isReproducible", "takesPhonemes", "reportsPhonemes"] as const) {
+      const answers = ["espeak:gmw/en-US+f3", "openai:af_bella"].map((voice) => combined[ability]?.(voice));
+      expect(answers, ability).to.deep.equal([true, false]);
+    }
+  });
+
   it("includes server and model in the version, and no key", () => {
     const engine = selfHostedEngine("g1", setting(server.url, "&key=hunter2"), exchange);
     const { host } = new URL(server.url);
