@@ -16,7 +16,7 @@ export const fromHex = (text: string): Uint8Array => {
 
 export const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
 
-/** Returns undefined for anything but the one encoding that `toBase64` gives. */
+/** Returns undefined if the text is not base64, or `toBase64` writes the bytes differently. */
 export const fromBase64 = (text: string): Uint8Array | undefined => {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) return undefined;
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

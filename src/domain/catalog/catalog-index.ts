@@ -75,8 +75,8 @@ const speakersOf = (all: readonly SystemVoice[], wanted: string): readonly Syste
 };
 
 /**
- * Finds the system voices that speak the friendly voices of a language for which no engine has a
- * voice of its own: for example, Indonesian system voices speak Filipino.
+ * Some languages have friendly voices, but no engine has a voice of its own for them. This finds
+ * the system voices that speak them: for example, Indonesian system voices speak Filipino.
  */
 const speakersOfVoices = (
   voices: readonly Voice[],

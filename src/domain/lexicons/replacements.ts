@@ -57,7 +57,10 @@ const sameAs = (character: string): string => {
 const isBlank = (character: string | undefined): boolean =>
   character !== undefined && (character <= " " || character >= "\u0085") && /^[\s\x85]$/.test(character);
 
-/** Reads a text once per lexicon, and at each word again for at most one grapheme's length. */
+/**
+ * Reads a text once per lexicon. At each word, it also reads ahead, by at most the length of a
+ * grapheme.
+ */
 export const createFindReplacements =
   (lexicons: readonly CompiledLexicon[]): FindReplacements =>
   (characters, voice) => {

@@ -41,7 +41,7 @@ export interface FormatTraits {
      * has ended.
      */
     readonly idle: number;
-    /** Samples that the encoder may add, fewest and most, at its own sample rate. */
+    /** The fewest and the most samples that the encoder may add, at its own sample rate. */
     readonly padding: readonly [min: number, max: number];
   };
 }

@@ -50,8 +50,8 @@ function* rewritten(matches: Iterable<RegExpExecArray>, write: Write): Generator
 
 /**
  * Replaces parts of a text, given in ascending order. The new text stands for the whole part. Only
- * characters that the part and the new text share at the beginning or end keep their places, so
- * that a sign that is added to a word does not move the word.
+ * characters that the part and the new text share at the beginning or end keep their places. So a
+ * sign that is added to a word does not move the word.
  */
 export const replace = (source: MappedText, replacements: Iterable<Replacement>): MappedText => {
   const { text } = source;

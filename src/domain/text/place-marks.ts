@@ -10,8 +10,8 @@ export interface SpokenEvent {
   /** Seconds from the start of the audio. */
   readonly seconds: number;
   /**
-   * The next event. It is set if the words before that event may have been spoken together with the
-   * word at `at`.
+   * The next event, if the words before that event may have been spoken together with the word at
+   * `at`; otherwise undefined.
    */
   readonly until?: { readonly at: number; readonly seconds: number } | undefined;
 }

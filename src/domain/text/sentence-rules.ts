@@ -4,7 +4,7 @@
  * list `in`, `on` and `up` as abbreviations.
  */
 interface Abbreviations {
-  /** These words never end a sentence: titles, and words that others always follow. */
+  /** These words never end a sentence: titles, and words that are always followed by others. */
   readonly never: string;
   /** A full stop after these words does not end a sentence if a number follows. */
   readonly beforeNumber?: string;

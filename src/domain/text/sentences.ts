@@ -157,8 +157,8 @@ const endsSentence = (before: string, after: string, rules: SentenceRules): bool
 };
 
 /**
- * Decides what the stops at the end of a text are, with the quotes and brackets after them: the end
- * of a sentence, a part of the number of a list item, or neither.
+ * Decides what the stops at the end of a text are: the end of a sentence, a part of the number of a
+ * list item, or neither. Quotes and brackets may follow the stops.
  */
 const stopAt = (
   text: string,

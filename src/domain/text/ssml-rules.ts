@@ -122,8 +122,7 @@ export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, El
     "phoneme",
     { as: "keep", attributes: { alphabet: oneOf("ipa", "x-sampa"), ph: matching(/^[^\p{C}[\]]{1,200}$/u) } },
   ],
-  // The alias is written as plain text in the content's place, which no engine can read as anything
-  // else.
+  // The alias replaces the content as plain text, which no engine can read as anything else.
   ["sub", { as: "unwrap", attributes: { alias: matching(/^\P{Cc}{1,500}$/u) } }],
   // A name is kept only where a dialect knows the voice: any other name could open a file, or
   // select a more expensive voice.

@@ -37,7 +37,8 @@ export type ReadElements = "all" | "phonemes" | "none";
 /**
  * Divides a document from `parseSsml` where its voice changes. If the voice does not read all
  * elements, its runs are divided where an element ends a sentence, is a pause, or changes the
- * prosody; they are plain texts, or documents with `<phoneme>` only, and emphasis has no effect.
+ * prosody. These runs are plain texts, or documents with `<phoneme>` only. Emphasis has no effect
+ * in them.
  */
 export const runsOf = (document: string, readBy: (speaker: Speaker) => ReadElements): Run[] => {
   const turns = turnsOf(leavesOf(readSsml(document)));

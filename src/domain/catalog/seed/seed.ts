@@ -49,8 +49,8 @@ const specialtyPlaces: readonly Place[] = [
 const specialtyLanguages = ["hy-AM", "hyw", "eo", "mk-MK", "cy-GB"];
 
 /**
- * flite's voices are more natural: where flite has one, g1 speaks it, and g2 speaks espeak-ng's
- * best voice.
+ * Where flite has a voice, g1 has that voice, because it is more natural, and g2 has espeak-ng's
+ * best one.
  */
 const fliteVoices: Readonly<Record<string, Partial<Record<ShortGender, string>>>> = {
   "en-US": { f: "slt", m: "rms" },

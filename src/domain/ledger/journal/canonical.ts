@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 
 /**
- * The value contains a number that JSON would write like another value: `-0` as 0, and infinity (as
- * which `1e999` is read) as null. RFC 8785 has no form for infinity.
+ * The value contains a number that JSON would write like another value: `-0` like 0, and `Infinity`
+ * like null. RFC 8785 has no form for `Infinity`, to which JavaScript parses `1e999`.
  */
 export class NotCanonical extends Error {
   override readonly name = "NotCanonical";
@@ -24,8 +24,8 @@ export const canonicalJson = (value: unknown): string => {
 };
 
 /**
- * True if `JSON.stringify` writes the canonical form: this check and the native code are much
- * faster than sorting.
+ * True if `JSON.stringify` writes the canonical form. This check and `JSON.stringify` together are
+ * much faster than sorting.
  * @throws {NotCanonical}
  */
 const isInCanonicalOrder = (value: unknown): boolean => {

@@ -78,9 +78,9 @@ export class RecentObjects {
 }
 
 /**
- * The charges of a key for an object at the last two times: a charge may be voided while others, of
- * the same or an earlier time, stay. A time counts only if its count is not 0. Times are relative
- * to the generation's start, because V8 stores small integers in place.
+ * The charges of a key for an object at the last two times. Both are kept, because a charge may be
+ * voided while others, of the same or an earlier time, stay. A time counts only if its count is not
+ * 0. Times are relative to the generation's start, because V8 stores small integers in place.
  */
 interface Charges {
   readonly hash: string;

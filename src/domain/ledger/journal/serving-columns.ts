@@ -10,8 +10,8 @@ const audioBytes = 64;
 const traceBytes = 32;
 
 /**
- * Builds one `SynthesesServed`. Members are created in sorted order, for which the canonical form
- * is written fastest. Of a serving's own texts only voices and rare members may need escapes in
+ * Builds one `SynthesesServed`. Members are created in sorted order, because the canonical form is
+ * then written fastest. Of a serving's texts, only voices and rare members may need escapes in
  * JSON, or several bytes per character.
  */
 export class ServingColumns {

@@ -51,9 +51,10 @@ export const keyMonthStreams = ({ apiKey, month }: KeyMonth): string[] => [
 ];
 
 /**
- * Verifies an export of one key's month: a seal, then in order of position the key's own stream,
- * its usage account and quota of the month, the registry of journals, and the journals that may
- * hold entries of the key, each from its beginning.
+ * Verifies an export of one key's month. The export begins with a seal. In order of position, the
+ * events of these streams follow, each from its beginning: the key's own stream, its usage account
+ * and quota of the month, the registry of journals, and the journals that may hold entries of the
+ * key.
  */
 export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: KeyMonth) => {
   const [, account = "", quota] = keyMonthStreams(keyMonth);
@@ -175,8 +176,8 @@ const checkInclusion = (
 
 /**
  * The tree also has leaves for the ends of journals at earlier seals. So each journal that may have
- * grown before this seal must end with the event that this seal lists, and its leaf must be among
- * the last ones of the tree, which are those of this seal.
+ * grown before this seal must end with the event that this seal lists. Its leaf must be among the
+ * last leaves of the tree, which are those of this seal.
  */
 const checkHeads = (
   heads: ReadonlyMap<string, ExportedEvent>,

@@ -58,9 +58,9 @@ interface KeyPlans {
 const planLagMs = 10 * 60_000;
 
 /**
- * Compares the reservations of monthly quotas with plans and journals. Holds the plans of all keys;
- * and, for keys with a quota or voids, one total per journal until the account of the month is
- * closed.
+ * Compares the reservations of monthly quotas with plans and journals. Holds the plans of all keys.
+ * For keys with a quota or voids, it also holds one total per journal, until the account of the
+ * month is closed.
  */
 export class QuotaCheck {
   readonly #covers: (stream: string) => boolean;

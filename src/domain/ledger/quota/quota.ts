@@ -226,8 +226,8 @@ export const reduceReservation = (state: Quota, command: OwnShare): QuotaEvent[]
 
 /**
  * Settles the reservations of closed journals by stating their final totals. Returns no event for a
- * total that changes nothing, nor for a positive total of a journal without a share: the key had no
- * quota then, and `carryOverUsage` counts this total.
+ * total that changes nothing. Nor does it return one for a positive total of a journal without a
+ * share: the key had no quota then, and `carryOverUsage` counts this total.
  */
 export const settleReservations = (state: Quota, totals: readonly SpentTotal[], at: string): QuotaEvent[] =>
   totals

@@ -30,7 +30,7 @@ const keyLength = 32;
 export const keyId = (name: string, publicKey: Uint8Array): Uint8Array =>
   hash("sha256", concatBytes(utf8(`${name}\n`), ed25519, publicKey), "buffer").subarray(0, idLength);
 
-/** Returns undefined for anything but the verifier key of an Ed25519 key. */
+/** Returns undefined unless the text is the verifier key of an Ed25519 key. */
 export const parseVerifierKey = (verifierKey: string): NoteKey | undefined => {
   const [, name = "", id = "", encoded = ""] =
     /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+=*)$/.exec(verifierKey) ?? [];

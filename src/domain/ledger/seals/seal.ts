@@ -32,9 +32,9 @@ export type JournalHead = Checked<typeof journalHead>;
 
 /**
  * Seals of the log. Stream `seals`. All seals sign roots of one Merkle tree that only grows. Each
- * seal appends a leaf for every sealed event after the previous seal, in order of position; a leaf
- * for the last event of every journal that may have grown, in order of name; and a leaf for the
- * seal itself.
+ * seal appends these leaves: one for every sealed event after the previous seal, in order of
+ * position; one for the last event of every journal that may have grown, in order of name; and one
+ * for the seal itself.
  */
 export const sealShapes = {
   Sealed: {

@@ -46,8 +46,8 @@ const longestScript = (sample: string): ScriptRule | undefined => {
 };
 
 /**
- * Evidence that suffices: about two words of a language; in a short text without English words, one
- * word that is no name.
+ * About two words of a language are sufficient evidence. In a short text without English words, one
+ * word that is no name is sufficient.
  */
 const sufficient = { score: 1.6, phraseScore: 1, phraseWords: 8 };
 
