@@ -19,7 +19,7 @@ export async function* trimSilence(
   pcm: AsyncIterable<Buffer>,
   { leading, trailing, silence, onDropped = () => {} }: SilenceLimits,
 ): AsyncGenerator<Buffer, void> {
-  /** The silence that may be the trailing one or, before the speech, is the leading one. */
+  /** Before the speech begins, the leading silence; later, silence that may be the trailing one. */
   const held = new HeldSamples();
   let hasBegun = leading === undefined;
   for await (const chunk of inWholeSamples(pcm)) {

@@ -112,7 +112,10 @@ const showLedgerEntry = async (service: Service, name: string): Promise<void> =>
   );
 };
 
-/** Offers another synthesis of audio that is not stored, or whose name the key may not know. */
+/**
+ * Offers to have the audio spoken, because it is not stored, or because the key may not know its
+ * name before it is charged.
+ */
 const offerSpeech = (comparison: Comparison, named: NamedAudio): Verdict => {
   const { service, caller, request } = comparison;
   if (caller.role === "operator") return verdict("The audio is not stored.");

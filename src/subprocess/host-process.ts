@@ -113,7 +113,7 @@ export class HostProcess {
     return this.#channel.pid;
   }
 
-  /** Starts a job. `listener`: for a text, which has no input. */
+  /** Starts a job. Only a text has a `listener`, and it has no input. */
   start(
     spec: JobSpec,
     input: AsyncIterable<Buffer> | undefined,

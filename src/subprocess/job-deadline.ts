@@ -14,8 +14,8 @@ interface JobDeadlineOptions {
 }
 
 /**
- * Starts the deadline of a job. The deadline of an encoder is extended by its input: a client that
- * listens to the audio makes the encoder wait for as long as the audio plays, while one that stops
+ * Starts the deadline of a job. The deadline of an encoder is extended by its input. A client that
+ * listens to the audio makes the encoder wait for as long as the audio plays. A client that stops
  * reading must not occupy the encoder for much longer. `onPassed` receives the time that the job
  * had.
  */

@@ -107,7 +107,7 @@ export type Request =
   | { readonly type: "abort"; readonly job: number }
   | { readonly type: "textResponse"; readonly job: number; readonly response: TextResponse };
 
-/** A request of a text to the service. */
+/** The process that speaks a text requests this from the service. */
 export type TextRequest =
   /** Asks for the slot of a piece. */
   | { readonly need: "slot"; readonly piece: number; readonly isContinuation: boolean }
@@ -116,7 +116,7 @@ export type TextRequest =
   /** Asks for the parts of a piece at which its tool crashed. */
   | { readonly need: "parts"; readonly piece: number; readonly message: string };
 
-/** The response to the request of a text with that number. */
+/** The response to the text's request with this number. */
 export interface TextResponse {
   readonly number: number;
   readonly isRefused?: boolean;

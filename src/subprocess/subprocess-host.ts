@@ -138,8 +138,8 @@ const idleEncoders = Object.fromEntries(
 const defaults: Limits = { deadlineMs: 30_000, maxOutputBytes: 64 * 1024 * 1024 };
 
 /**
- * A decoder works at the pace of its provider and of its reader, which may take half the pace of
- * playback for a piece of two minutes.
+ * A decoder works at the pace of its provider and of its reader. The reader may read a piece of two
+ * minutes at half the pace of playback.
  */
 const decoderLimits: Partial<Limits> = { deadlineMs: 10 * 60_000 };
 
@@ -147,9 +147,9 @@ const decoderLimits: Partial<Limits> = { deadlineMs: 10 * 60_000 };
 const modelLimits: Partial<Limits> = { deadlineMs: 120_000 };
 
 /**
- * An encoder lives until its audio is complete, and all of it but the read-ahead is delivered: at
- * the pace of playback, if a client listens to it. It may take this long in addition to twice the
- * duration of the audio: clients that read slowly on purpose could otherwise block all encoders.
+ * An encoder lives until its audio is complete and, except for the read-ahead, delivered. A client
+ * that listens takes it at the pace of playback. It may take this long in addition to twice the
+ * duration of the audio. Otherwise, clients that read slowly on purpose could block all encoders.
  * ffmpeg limits its own CPU time.
  */
 export const streamMs = 5 * 60_000;

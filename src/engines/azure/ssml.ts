@@ -7,8 +7,8 @@ import type { SpeechRequest } from "../engine.ts";
 type AzureSpeech = Pick<SpeechRequest, "text" | "ssml" | "voice" | "lang" | "prosody">;
 
 /**
- * Writes the document for Azure: its voices in order, and around their words only the prosody
- * parameters that are not normal.
+ * Writes the document for Azure, with its voices in order. The `<prosody>` around their words has
+ * only the parameters that are not normal.
  */
 export const azureSsml = ({ text, ssml, voice, lang, prosody }: AzureSpeech): string => {
   const hasOwn = ssml && text.includes("<mstts:");

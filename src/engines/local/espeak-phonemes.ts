@@ -1,5 +1,5 @@
 /**
- * espeak-ng's mnemonics of the phonemes of its voices, by their IPA. Espeak-ng 1.51 prints the IPA
+ * espeak-ng's mnemonics of the phonemes of its voices, by their IPA. espeak-ng 1.51 prints the IPA
  * of its phonemes (`--ipa`); spellings that dictionaries use for the same sounds are added. The
  * longest IPA that matches at a place is used. IPA and mnemonics alternate, separated by blanks.
  */

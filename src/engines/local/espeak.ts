@@ -65,7 +65,7 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
     prosodyParameters: () => ["pitch", "rate", "volume"],
     reportsEvents: host.espeak === "library",
     cost: clauseCost,
-    // Japanese texts are never refused for some of their characters.
+    // A Japanese text is never refused because of single characters.
     unreadable: (text, lang) => (isJapanese(lang) ? [] : (text.match(skipped) ?? [])),
     minSeconds: spelledSeconds,
     pauses: (boundary) => pauses[boundary],

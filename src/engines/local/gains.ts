@@ -1,10 +1,10 @@
 import { exp } from "../../domain/elementary.ts";
 
 /**
- * Gains in decibels that bring each voice of the catalog to the same loudness (-23 LUFS by EBU
- * R128, with true peaks below -1 dBTP), so that a page that mixes voices does not jump. `plain`:
- * without a variant. scripts/loudness.ts writes this file. Changes of the table change the bytes of
- * audio, so they need a higher `preparation` of each tool.
+ * Gains in decibels that bring each voice of the catalog to the same loudness, -23 LUFS by EBU
+ * R128, with true peaks below -1 dBTP. So the loudness does not jump on a page that mixes voices.
+ * `plain`: without a variant. scripts/loudness.ts writes this file. Changes of the table change the
+ * bytes of audio, so they need a higher `preparation` of each tool.
  */
 const gains: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "espeak:aav/vi": { f2: -4.8, f3: -2.7, klatt2: -2.1, m3: -2.9, plain: -2.6 },

@@ -17,8 +17,8 @@ export interface PackFiles {
 }
 
 /**
- * The scale is so small that no noise is left in 16-bit samples, so that the model's audio is
- * reproducible. The library replaces 0 by its default, which is much noise.
+ * The model's audio is reproducible, because this scale leaves no noise in 16-bit samples. The
+ * library replaces 0 by its default, which is much noise.
  */
 const noNoise = 1e-30;
 
@@ -62,8 +62,8 @@ export const findPackFiles = async (folder: string): Promise<PackFiles> => {
 };
 
 /**
- * The library takes a word from the first lexicon that has it: most of Kokoro's English voices are
- * American.
+ * The library takes a word from the first lexicon that has it. British lexicons are last, because
+ * most of Kokoro's English voices are American.
  */
 const lexiconsAmong = (present: readonly string[]): string[] => {
   const all = present.filter((name) => /^lexicon.*\.txt$/.test(name));

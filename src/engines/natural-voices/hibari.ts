@@ -54,7 +54,10 @@ const furtherModels: readonly HibariFile[] = [
 
 const licences = "hibari_tts-0.2.1.dist-info/licenses";
 
-/** The archive of hibari, for these files and others. */
+/**
+ * The archive of hibari's Python package, with the members that are installed: these files, and
+ * others.
+ */
 export const hibariArchive = (
   files: readonly string[],
   others: PackageArchive["members"],

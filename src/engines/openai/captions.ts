@@ -133,8 +133,8 @@ interface Search {
 
 /**
  * The first place where the word begins a word; -1 if there is none. If more written words lie
- * before it than were spoken, the next spoken word must follow it: `two` of a spoken `42` is not
- * the `two` of the next sentence.
+ * before it than were spoken, the next spoken word must follow it. So the `two` of a spoken `42` is
+ * not taken for the `two` of the next sentence.
  */
 const indexOfWord = (characters: readonly string[], word: readonly string[], search: Search): number => {
   const { from, unknown, next } = search;

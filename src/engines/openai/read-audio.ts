@@ -160,8 +160,8 @@ const requireAudio = async (response: UpstreamResponse, hidden: readonly string[
 /** The number of bytes up to the name of the codec in an Ogg stream. */
 const sniffBytes = 36;
 /**
- * Any bytes may be samples, so that a frame of MP3 or AAC is believed only if another follows (of
- * MP3 at most 1,441 bytes later).
+ * Any bytes may be samples, so a frame of MP3 or AAC is believed only if another follows (of MP3 at
+ * most 1,441 bytes later).
  */
 const rawSniffBytes = 1_500;
 

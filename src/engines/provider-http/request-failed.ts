@@ -1,8 +1,8 @@
 import { EngineFailed } from "../../domain/errors.ts";
 
 /**
- * The stage at which a request failed: `connect`, the provider was not reached; `waiting`, it has
- * not responded; `answer`, it responded with an error status or an incomplete body.
+ * The stage at which a request failed. `connect`: the provider was not reached. `waiting`: it has
+ * not responded. `answer`: it responded with an error status or an incomplete body.
  */
 export type Stage = "connect" | "waiting" | "answer";
 

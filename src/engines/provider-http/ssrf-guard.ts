@@ -110,7 +110,7 @@ const metadataNames: ReadonlySet<string> = new Set([
   "instance-data.ec2.internal",
 ]);
 
-/** Returns why something is not allowed; undefined if it is. */
+/** Returns why something is not allowed; undefined if it is allowed. */
 type Refusal = (protocol: string, hostOrAddress: string) => string | undefined;
 
 interface Refusals {

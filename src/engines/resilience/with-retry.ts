@@ -18,9 +18,10 @@ const firstMs = 200;
 const withinMs = 5_000;
 
 /**
- * Repeats a request, after a delay with full jitter or the provider's `Retry-After`, only where the
- * previous attempt cannot have been processed and billed: the provider was not reached (`connect`),
- * or refused with one of the `transient` statuses. A body that fails midway is not retried.
+ * Repeats a request after a delay with full jitter, or after the provider's `Retry-After`. Repeats
+ * it only if the previous attempt cannot have been processed and billed, because the provider was
+ * not reached (`connect`), or refused with one of the `transient` statuses. A body that fails
+ * midway is not retried.
  */
 export const withRetry =
   (exchange: Exchange, { time = systemTime, random = Math.random, onRetry }: RetryOptions = {}): Exchange =>

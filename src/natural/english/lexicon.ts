@@ -207,7 +207,10 @@ interface Inflection {
   readonly stemsOf: (word: string) => readonly string[];
 }
 
-/** The parts of a word before an ending, if it matches. */
+/**
+ * Returns the word without its ending and with `added` instead, in a list that is empty if the word
+ * does not have the ending.
+ */
 const without = (word: string, ending: RegExp, added = ""): readonly string[] =>
   ending.test(word) ? [word.replace(ending, "") + added] : [];
 

@@ -39,9 +39,9 @@ export const hibariCode = "hibari 1";
 const seed = 1;
 
 /**
- * The model's sounds begin earlier than its durations say: by 73 ms in the median at normal speed,
- * 51 ms at twice and 136 ms at half of it (measured by aligning its speech with that of another
- * engine).
+ * The model's sounds begin earlier than its durations say. The median is 73 ms at normal speed, 51
+ * ms at twice the speed, and 136 ms at half of it. It was measured by aligning the speech with that
+ * of another engine.
  */
 const lateSamples = (speed: number): number => Math.round(600 + 1200 / speed);
 

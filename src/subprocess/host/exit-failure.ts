@@ -13,7 +13,7 @@ export interface ToolProcess {
    * report.
    */
   readonly spoken?: () => JobReport | undefined;
-  /** Passes on the service's response to a request of a text. */
+  /** Passes on the service's response to a `TextRequest`. */
   readonly onResponse?: (response: TextResponse) => void;
   /** Kills the process at once. */
   kill(): void;

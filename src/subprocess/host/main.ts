@@ -92,7 +92,8 @@ function failStart(error: unknown): Promise<never> {
 /**
  * Returns undefined if the command line must speak, because the library is missing or has another
  * version, which would make other audio.
- * @throws {ToolFailed} if the machine is too busy: whether the library can be loaded is unknown
+ * @throws {ToolFailed} if the machine is too busy, so that it is unknown whether the library can be
+ * loaded
  */
 async function openSpeakers(version: string | undefined): Promise<SpeakerPool | undefined> {
   if (version === undefined || speakerCount === 0) return undefined;

@@ -11,7 +11,8 @@ const questions: Readonly<Record<Tool, readonly [argument: string, pattern: RegE
 
 /**
  * Asks the tools for their versions. `known`: the versions that are known already.
- * @throws {ToolFailed} if the machine is too busy: whether a tool is installed is unknown
+ * @throws {ToolFailed} if the machine is too busy, so that it is unknown whether a tool is
+ * installed
  */
 export const detectVersions = async ({
   deadlineMs = startDeadlines.versionsMs,

@@ -6,8 +6,8 @@ export type SpokenPiece = AsyncIterable<Buffer>;
 type Say<Piece> = (piece: Piece, signal: AbortSignal, isContinuation: boolean) => Promise<SpokenPiece>;
 
 /**
- * Returns a function that speaks a piece. If the tool crashes at the piece, its parts are spoken
- * instead, and the parts of a part at which the tool crashes again. Samples that were passed on
+ * Returns a function that speaks a piece. If the tool crashes at the piece, the piece's parts are
+ * spoken instead. A part at which the tool crashes is divided again. Samples that were passed on
  * before the crash are not repeated. `divide` throws if the piece cannot be divided.
  */
 export const dividingAtCrashes = <Piece>(

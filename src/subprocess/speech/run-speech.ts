@@ -80,7 +80,7 @@ interface RunningTextOptions extends Required<Pick<SpeechOptions, "beforeStart" 
   readonly onEncoding: (sampleRate: number) => void;
   readonly waiter: Waiter;
   readonly signal: AbortSignal;
-  /** The signal of waits for a slot: it is aborted at the end of the text, too. */
+  /** This signal ends waits for a slot. It is aborted at the end of the text, too. */
   readonly waiting: AbortSignal;
 }
 

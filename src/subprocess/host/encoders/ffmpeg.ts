@@ -12,8 +12,8 @@ import { exitFailure, signalFailure, type ToolProcess } from "../exit-failure.ts
  * - If its output stream emits `close`, it fails the command 20 ms later, even a command that is
  *   ending: so the output is never closed.
  * - `kill` does nothing before the process has started.
- * - The event `end` means the exit of the process, when up to 200 KB of output can still be unread
- *   in the pipe: so the output of a successful process ends with its stdout.
+ * - The event `end` means that the process has exited. Up to 200 KB of output can still be unread
+ *   in the pipe then: so the output of a successful process ends with its stdout.
  */
 
 /**

@@ -36,8 +36,8 @@ export const recallComparison = (context: string, folder = getCompileCacheDir())
 };
 
 /**
- * Records that the libraries encode like ffmpeg. `loaded`: the files that the process which used
- * the libraries had loaded. `since`: the time at which the comparison began. Does nothing unless
+ * Records that the libraries encode like ffmpeg. `loaded`: the files that our process had loaded
+ * when it used the libraries. `since`: the time at which the comparison began. Does nothing unless
  * ffmpeg loads the same files of these libraries. ffmpeg loads other files if it is a script, or
  * was built with other libraries. Never rejects.
  */
@@ -80,7 +80,7 @@ const contextOf = (context: string): string => `${cpus()[0]?.model} ${process.ve
 
 const recordIn = (folder: string): string => join(folder, "encoders.json");
 
-/** @throws {Error} ffmpeg is not installed */
+/** @throws {Error} if ffmpeg is not installed */
 const findFfmpeg = (): string => {
   const folders = process.env.PATH?.split(delimiter) ?? [];
   const found = folders.map((folder) => join(folder, "ffmpeg")).find(isFile);

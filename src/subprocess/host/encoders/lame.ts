@@ -37,7 +37,7 @@ export const openLame = (folder = "") => {
   const flush = library.func("int lame_encode_flush(void *lame, void *out, int size)");
   const close = library.func("int lame_close(void *lame)");
 
-  /** @throws {Error} LAME does not support the sample rate */
+  /** @throws {Error} if LAME does not support the sample rate */
   return (sampleRate: number): Encoding => {
     const lame = init();
     for (const { set, value } of setters) set(lame, value);

@@ -18,8 +18,8 @@ interface CodecInput {
 }
 
 /**
- * The input of each codec: of the sample formats that it takes, the one that the program ffmpeg
- * chooses.
+ * The input of each codec. Its sample format is the one that the program ffmpeg chooses among those
+ * that the codec takes.
  */
 const codecInputs: Readonly<Record<string, CodecInput>> = {
   libmp3lame: {

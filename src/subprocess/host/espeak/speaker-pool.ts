@@ -21,7 +21,7 @@ interface Waiter {
 
 /**
  * Runs processes with espeak-ng's library, each for one text at a time. If there are several, one
- * is reserved for urgent texts, which then need not wait until a piece of a long text ends; the
+ * is reserved for urgent texts, which then need not wait until a piece of a long text ends. The
  * others have a lower priority than the service. Texts get processes in the order in which they
  * came, urgent texts before others.
  */

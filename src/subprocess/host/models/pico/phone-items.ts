@@ -28,7 +28,7 @@ const sizeOffset = 10;
  * Returns the address of the `char_buffer_t` between phonetic-acoustic mapping and its smoothing.
  * It is recognised because a phone and a mark have passed it. Items are read there, because the API
  * reports no events.
- * @throws {Error} another version of Pico
+ * @throws {Error} if this is another version of Pico
  */
 export const findPhoneBuffer = (memory: Uint8Array<ArrayBuffer>): number => {
   const view = new DataView(memory.buffer);

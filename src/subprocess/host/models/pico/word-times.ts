@@ -43,7 +43,10 @@ const startsOf = (lengths: readonly number[]): number[] => {
  */
 const matched = (values: readonly number[], others: readonly number[]): number[] => {
   const width = others.length + 1;
-  /** The length of the longest common subsequence of what follows each pair of places. */
+  /**
+   * For each pair of places, the length of the longest common subsequence of the values from them
+   * on.
+   */
   const longest = new Uint16Array((values.length + 1) * width);
   for (let at = values.length - 1; at >= 0; at--) {
     for (let other = others.length - 1; other >= 0; other--) {
