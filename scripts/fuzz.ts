@@ -1,7 +1,7 @@
 /**
- * Speaks generated texts with all voices of espeak-ng and flite. Reports a text if it fails other
- * than by a refusal, if a part of it is silently missing, or if its samples differ when it is
- * spoken again after other texts. Usage: scripts/node scripts/fuzz.ts [TEXTS] [SEED]
+ * Speaks generated texts with all voices of espeak-ng and flite. Reports a text that fails without
+ * being refused, or of which a part is silently missing. Also reports a text whose samples differ
+ * when it is spoken again after other texts. Usage: scripts/node scripts/fuzz.ts [TEXTS] [SEED]
  *
  * Known in espeak-ng 1.51: two of 6,000 generated texts differ, both emoji in a voice of Vietnamese
  * (vi-VN-x-central).

@@ -1,8 +1,8 @@
 /**
- * Speaks generated texts and documents with hibari or with all voices of SVOX Pico. Reports one if
- * it fails other than by a refusal, if its marks go back or lie outside of the text or the audio,
- * or if its samples or marks differ when it is spoken again, after other texts and by other
- * processes. Usage: scripts/node scripts/natural-fuzz.ts [hibari|pico] [TEXTS] [SEED]
+ * Speaks generated texts and documents with hibari or with all voices of SVOX Pico. Reports a text
+ * that fails without being refused, or whose marks go back or lie outside of the text or the audio.
+ * Also reports a text whose samples or marks differ when it is spoken again, after other texts and
+ * by other processes. Usage: scripts/node scripts/natural-fuzz.ts [hibari|pico] [TEXTS] [SEED]
  */
 import pLimit from "p-limit";
 import { openNaturalEngine } from "../test/support/natural-engine.ts";

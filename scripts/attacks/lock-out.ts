@@ -1,8 +1,8 @@
 /**
- * A web page tries to lock its visitors' network out: it opens WebSockets with junk tokens, as
- * every page can, and a program at the same address presents wrong secrets to websites and to the
- * admin API. Then the owner of a key and the operator, at the same address, must be served. Exits
- * with 1 if one of them is not.
+ * A web page tries to lock its visitors' network out. It opens WebSockets with junk tokens, as
+ * every page can. A program at the same address presents wrong secrets to websites and to the admin
+ * API. Then the owner of a key and the operator, at the same address, must be served. Exits with 1
+ * if one of them is not.
  */
 import { admin, authorize, registerWebsite } from "../../test/support/client.ts";
 import { ask } from "../../test/support/in-process-service.ts";

@@ -1,7 +1,7 @@
 /**
- * Shows that accounts do not depend on the number of servings. With 10,000,000 servings of 100,000
- * keys in the log (about 1 GB, SQLite), measures the seconds that `voxledger key suspend` takes,
- * the seconds from spawning the service until it listens, and its memory. Compares them with fixed
+ * Shows that accounts do not depend on the number of servings. Measures the seconds that `voxledger
+ * key suspend` takes, the seconds from spawning the service until it listens, and its memory. The
+ * log has 10,000,000 servings of 100,000 keys (about 1 GB, SQLite). Compares the figures with fixed
  * limits, and prints the same figures for a log without servings. Arguments: servings, keys.
  */
 import { spawn } from "node:child_process";

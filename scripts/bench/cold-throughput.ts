@@ -21,7 +21,7 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 const voice = "UK English Female";
 const voiceOfEspeak = "gmw/en+f3";
 const atOnce = 16;
-/** The rounds: each server gets 500 requests. */
+/** The number of rounds. Each server gets 500 requests in all. */
 const rounds = 5;
 const perRound = 100;
 

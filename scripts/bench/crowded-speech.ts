@@ -2,8 +2,9 @@
  * Measures the milliseconds for a new short sentence, requested every 250 ms with one key, while
  * ten other keys keep 64 texts of 5,000 characters in flight each. Compares with the same requests
  * without that load, in alternating phases. The ten keys have the limits of a commercial plan, and
- * retry refused requests. Then compares the audio that is spoken per second in these phases with
- * that of one of the ten keys alone, whose texts are served in the order of their arrival.
+ * retry refused requests. Then measures the seconds of audio that are spoken per second in these
+ * phases. Compares them with a phase in which only one of the ten keys has texts, which are served
+ * in the order of their arrival.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +17,7 @@ import type { Flood } from "./long-text-flood.ts";
 import { figuresOf, milliseconds } from "./side-by-side.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 
-/** Spoken by espeak-ng and by flite. */
+/** Both espeak-ng and flite speak. */
 const voices = ["UK English Female", "US English Female"];
 const keys = 10;
 const inFlight = 64;

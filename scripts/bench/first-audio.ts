@@ -1,8 +1,8 @@
 /**
- * Measures the milliseconds to the first audio byte of a new text with a local voice, in each
- * format of OpenAI's API, in G.711 of ElevenLabs' API, and over Wyoming: for a sentence, and for
- * 4,000 characters, beside their first sentence. If the argument is the checkout of another version
- * of the service, with its dependencies installed, also measures a sentence beside that version.
+ * Measures the milliseconds to the first audio byte of a new text with a local voice: in each
+ * format of OpenAI's API, in G.711 of ElevenLabs' API, and over Wyoming. The text is a sentence, or
+ * 4,000 characters that begin with it. If the argument is the checkout of another version of the
+ * service, with its dependencies installed, also measures a sentence beside that version.
  */
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";

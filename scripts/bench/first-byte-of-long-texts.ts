@@ -1,8 +1,8 @@
 /**
  * Measures the milliseconds from the request of a new text of 4,000 characters to the first byte of
- * its mp3, in the service's own pipeline with the real tools. Alternates with a new text that is
- * only such a first sentence, and compares. With ENGINE_G1=sherpa:FOLDER the first voice of that
- * model is measured instead.
+ * its mp3, in the service's own pipeline with the real tools. Alternates with new texts of only one
+ * such sentence, and compares. With ENGINE_G1=sherpa:FOLDER the first voice of that model is
+ * measured instead.
  */
 import { ffmpegEncoder } from "../../src/audio/formats/ffmpeg-encoder.ts";
 import { createMemoryCache } from "../../src/audio/pipeline/memory-cache.ts";

@@ -1,7 +1,7 @@
 /**
  * Measures the memory of all processes of the service (PSS) while 16 keys keep the largest texts in
- * flight: 5,000 characters of prose, digits, other scripts and SSML, by espeak-ng and flite, in mp3
- * and ogg. Compares the highest of all samples with the limit.
+ * flight. These have 5,000 characters of prose, digits, other scripts and SSML. espeak-ng and flite
+ * speak them, in mp3 and ogg. Compares the highest of all samples with the limit.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { type Credentials, registerWebsite, synthesizeByPost } from "../../test/support/client.ts";

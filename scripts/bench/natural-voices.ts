@@ -1,10 +1,10 @@
 /**
- * Measures natural voices with sentences that were never spoken, one at a time with a loaded model:
- * the milliseconds to the first byte of an mp3 over HTTP; the CPU time of all processes for a
- * second of speech, and the share of each process; and the memory of the speaker process. Compares
- * these with their limits. Then measures the first byte while the service speaks the samples of its
- * gallery, and compares it with that of a service without samples. The limits are meant for an idle
- * machine, so its load is printed too.
+ * Measures natural voices with new sentences, one at a time with a loaded model. Measures the
+ * milliseconds to the first byte of an mp3 over HTTP, and the memory of the speaker process.
+ * Measures the CPU time of all processes for a second of speech, and the share of each process.
+ * Compares these with their limits. Then measures the first byte while the service speaks the
+ * samples of its gallery, and compares it with that of a service without samples. The limits are
+ * meant for an idle machine, so its load is printed too.
  */
 
 import { once } from "node:events";
@@ -32,7 +32,7 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 /** Speech of about 2.5 seconds each. */
 const sentences = harvardSentences;
 /**
- * The limits: of the first byte with a loaded model, of CPU seconds for a second of speech, and of
+ * The limits of the first byte with a loaded model, of CPU seconds for a second of speech, and of
  * memory in megabytes.
  */
 const limits = { firstByteMs: 150, cpu: 0.06, rss: 250 };

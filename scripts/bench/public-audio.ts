@@ -1,7 +1,8 @@
 /**
- * Measures what clients without credentials can cost, and compares it with limits: the memory of
- * the service's process (RSS) while 36 clients request objects of 59 MB and never read, and during
- * HEADs of these objects; and the CPU time of a HEAD, a 304 and a range of one byte.
+ * Measures what clients without credentials can cost, and compares it with limits. Memory is the
+ * RSS of the service's process. It is measured while 36 clients request objects of 59 MB and never
+ * read, and during requests that get a HEAD, a 304 or one byte of these objects. For the latter,
+ * the CPU time of each request is measured, too.
  */
 import { connect } from "node:net";
 import { join } from "node:path";

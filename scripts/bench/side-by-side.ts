@@ -14,12 +14,13 @@ export interface Subject {
 }
 
 export interface Bench extends Subject {
-  /** Rounds of each; the result is their median. */
+  /** The number of rounds of each. The result is their median. */
   readonly rounds: number;
-  /** Initial rounds of each that are not counted. */
+  /** The number of rounds before these, whose measurements are ignored. */
   readonly warmUps: number;
   /**
-   * One round with the service, and one of the baseline without it: each returns its measurement.
+   * `ours` runs a round with the service, `bare` a round of the baseline without it. Both resolve
+   * with their measurement.
    */
   readonly ours: () => Promise<number>;
   readonly bare: () => Promise<number>;

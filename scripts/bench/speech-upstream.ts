@@ -1,6 +1,6 @@
 /**
- * A minimal speech server on node:http: responds to every request with the audio of the given file,
- * whose first bytes come after this many milliseconds and the rest in small chunks, like a
+ * A minimal speech server on node:http. It responds to every request with the audio of the given
+ * file. The first bytes come after this many milliseconds. The rest comes in small chunks, like a
  * synthesis in progress.
  */
 import { readFileSync } from "node:fs";

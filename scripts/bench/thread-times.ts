@@ -84,8 +84,8 @@ export const costsOf = (before: ThreadTimes, after: ThreadTimes, requests: numbe
 };
 
 /**
- * Estimates, from CPU times, the requests per second of a service with as many workers as
- * processors, as a multiple of those of one process with as many processors. The estimate assumes
+ * Estimates from CPU times how many times as many requests per second a service serves with one
+ * worker per processor, compared with a single process on the same processors. The estimate assumes
  * that each worker has one main thread, that all workers share the busiest shared thread, and that
  * no thread waits for another one.
  */

@@ -1,6 +1,6 @@
 /**
- * Compares a service of several workers with one process on the same machine: requests per second
- * for audio in the memory cache, the 99th percentile of their times, the CPU time of all its
+ * Compares a service of several workers with one process on the same machine. Measures the requests
+ * per second for audio in the memory cache, the 99th percentile of their times, the CPU time of all
  * processes per request, and their proportional memory. Then estimates, from the CPU time of each
  * thread, what eight processors would give. Arguments: the number of workers (default: 2), and
  * numbers of keys.
