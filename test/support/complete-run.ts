@@ -1,7 +1,7 @@
 /**
- * For `--require`. Mocha's process can end with 0 before its summary, and then reports no failure:
- * when a test ends the process, or when nothing is left to wait for (in parallel mode the end of
- * the run awaits its workers, and one may have exited already).
+ * For `--require`. Mocha's process can end with 0 before its summary, and then reports no failure.
+ * This happens if a test ends the process, or if nothing is left to wait for: in parallel mode, the
+ * end of the run waits for workers, and one may have exited already.
  */
 let isComplete = true;
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 
 export const adminToken = "an-operator's-token-for-tests";
-/** Tests speak by the voices that need no download, unless they ask for others. */
+/** Tests use the voices that need no download, unless they ask for others. */
 export const testSettings = { PORT: "0", VOICES: "classic" };
 /** The master key of instances that share a log. */
 export const masterKey = Buffer.alloc(32, 3).toString("base64");

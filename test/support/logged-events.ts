@@ -47,8 +47,8 @@ export const issued = (apiKey: string, at = "2026-10-01T00:00:00.000Z"): LogEven
 ];
 
 /**
- * `count` events of a month: a journal, two keys, one of whose names is a prefix of the other's, a
- * website, and rate counters.
+ * Makes `count` events of a month: of a journal, two keys, a website, and rate counters. The name
+ * of one key is a prefix of the other's.
  */
 export const busyMonth = (count: number): LogEvent[] => {
   const list = [opened, ...issued("ab"), ...issued("abc")];

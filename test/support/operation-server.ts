@@ -67,8 +67,8 @@ export interface OperationServer {
 }
 
 /**
- * Serves operations without authentication; on a free port of the loopback interface unless a Unix
- * socket is given.
+ * Serves operations without authentication, on a free port of the loopback interface or on the
+ * given Unix socket.
  */
 export const serveOperations = async (
   operations: readonly Operation[],

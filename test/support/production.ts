@@ -63,9 +63,10 @@ export const openProduction = (): Production => {
 };
 
 /**
- * The instances as one service. Instances learn of each other's events after some milliseconds,
- * while the suites expect read-your-writes, so responses to commands, and refusals that may have
- * suspended a key, are delayed until the views of all instances include them.
+ * The instances as one service. They learn of each other's events after some milliseconds, but the
+ * suites expect read-your-writes. So responses to commands are delayed until the views of all
+ * instances include the commands' events. Refusals that may have suspended a key are delayed in the
+ * same way.
  */
 const balanced = async (instances: readonly RunningService[], store: EventStore): Promise<RunningService> => {
   const balancer = await openBalancer(

@@ -46,9 +46,9 @@ const compilationMs = 500;
 
 /**
  * Compiles a script in the projection language like a server (KurrentDB's
- * JintProjectionStateHandler): the language's functions exist only during compilation; handlers
- * that are not ES5 functions are silently ignored; states are JSON between events; `data` is parsed
- * on access. Only the functions that the project uses exist here.
+ * JintProjectionStateHandler). The language's functions exist only during compilation. Handlers
+ * that are not ES5 functions are silently ignored. States are JSON between events, and `data` is
+ * parsed on access. Only the functions that the project uses exist here.
  * @throws what the script throws
  */
 export const compileProjection = (query: string): CompiledProjection => {

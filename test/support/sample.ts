@@ -5,8 +5,8 @@ import type { Suite } from "mocha";
 import { parse } from "yaml";
 
 /**
- * For `--require`. With TEST_SAMPLE, a seed or `random`, only a third of the files of
- * test/long.mocharc.yml runs, and only a tenth of the tests of each, at least one.
+ * For `--require`. TEST_SAMPLE is a seed or `random`. With it, only a third of the files of
+ * test/long.mocharc.yml runs, and of each file only a tenth of the tests, but at least one.
  */
 if (process.env.TEST_SAMPLE === "random") process.env.TEST_SAMPLE = String(randomInt(1_000_000));
 const seed = process.env.TEST_SAMPLE;

@@ -79,8 +79,8 @@ const onsets = (pcm: Buffer, sampleRate: number): number[] => {
 };
 
 /**
- * For each word of a sentence its mark's time minus its beginning by the audio's energy, in
- * milliseconds.
+ * Returns, for each word of a sentence, how much later its mark is than its beginning according to
+ * the audio's energy, in milliseconds.
  */
 export const wordTimingErrors = async (
   engine: Engine,
@@ -106,8 +106,8 @@ export const wordTimingErrors = async (
 };
 
 /**
- * Sentences of different words: the n-th begins with the n-th word and skips more of them each
- * round.
+ * Returns the words of the sentence with this index, which begins with the word of this index. Each
+ * further round through the words skips more of them.
  */
 export const sentenceOf = (words: readonly string[], index: number): string[] =>
   Array.from({ length: 5 }, (_, at) => {

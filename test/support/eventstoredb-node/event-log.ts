@@ -7,9 +7,9 @@ import type { AppendOutcome, Expected, LoggedEvent, ProposedEvent } from "./logg
 export interface EventLogOptions {
   /** Milliseconds since the epoch. */
   readonly clock?: () => number;
-  /** Milliseconds until an append is indexed, called for each. Default 0. */
+  /** Milliseconds until an append is indexed, called for each. Default: 0. */
   readonly indexLagMs?: () => number;
-  /** How long a repeat waits while the first append is not indexed. Default 2,000. */
+  /** How long a repeat waits while the first append is not indexed. Default: 2,000. */
   readonly commitTimeoutMs?: number;
   /** Drives index lag and the commit timeout. Default: real time. */
   readonly time?: Time;

@@ -13,9 +13,9 @@ export interface ProposedAppend {
 export type Verdict = "new" | "conflict" | { readonly repeated: number };
 
 /**
- * Decides like the server whether an append is new, a repeat or a conflict: with `any` by the
- * remembered ids; with an exact revision by the events after it; at the current revision without
- * comparing ids.
+ * Decides like the server whether an append is new, a repeat or a conflict. With `any`, the
+ * remembered ids decide; with an exact revision, the events after it. At the current revision, ids
+ * are not compared.
  */
 export const idempotency = () => {
   const remembered = new Map<string, { readonly stream: string; readonly revision: number }>();

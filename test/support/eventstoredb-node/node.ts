@@ -50,9 +50,9 @@ export interface EventStoreDBNodeOptions extends EventLogOptions {
    * The only accepted credentials (`user:password`). Requires TLS: without it clients send none.
    */
   readonly credentials?: string;
-  /** Supports `BatchAppend`; otherwise clients send each append in its own call. Default true. */
+  /** Supports `BatchAppend`; otherwise clients send each append in its own call. Default: true. */
   readonly batchAppend?: boolean;
-  /** Runs projections. Default true. */
+  /** Runs projections. Default: true. */
   readonly projections?: boolean;
   /** The leader that discovery names. Default: this node. */
   readonly leader?: () => Endpoint;

@@ -79,7 +79,7 @@ const normalised = (levels: readonly Float64Array[]): Float64Array[] => {
 };
 
 /**
- * For each step of the first speech the mean of the steps of the second one that are aligned with
+ * For each step of the first speech, the mean of the steps of the second one that are aligned with
  * it.
  */
 const warp = (one: readonly Float64Array[], other: readonly Float64Array[]): number[] => {

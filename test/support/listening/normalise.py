@@ -100,7 +100,8 @@ after_digits = [
     (rf"\b(\d+)(?:st|nd|rd|th) (?={months})", r"\1 "),
     (r"([£€$]\d+) (?:and )?(\d\d)(?: pence)?\b(?!\.)", r"\1.\2"),
     (r"\b(\d+)(?:st|nd|rd|th)? (?=half\b|halves\b|thirds?\b|quarters?\b)", r"\1 "),
-    # Of one plural and one singular of a unit, the recogniser often writes the other.
+    # The recogniser often writes a unit in the singular that was spoken in the plural, or the
+    # reverse.
     (r"\b(kilometer|kilogram|centimeter|millimeter|milliliter|liter|meter|gram|mile|degree|hour|minute)s\b", r"\1"),
 ]
 

@@ -12,9 +12,9 @@ const label = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"(?:,|$)/gy;
 const types = new Set(["counter", "gauge", "histogram"]);
 
 /**
- * The text format, version 0.0.4, parsed more strictly than by Prometheus: every family has its
- * HELP and its one TYPE before its samples and is contiguous, no series is repeated, counters end
- * in `_total`, and a histogram's buckets grow up to its count.
+ * Parses the text format, version 0.0.4, more strictly than Prometheus. Every family must be
+ * contiguous, and have its HELP and its one TYPE before its samples. No series may be repeated.
+ * Counters must end in `_total`, and a histogram's buckets must grow up to its count.
  * @throws on a violation
  */
 export const parseExposition = (text: string): Sample[] => {

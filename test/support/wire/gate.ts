@@ -1,6 +1,6 @@
 /** Blocks code under test until the test opens it; uses no timers. */
 export interface Gate {
-  /** Lets this many waiters through, present or future. Default 1. */
+  /** Lets this many waiters through, present or future. Default: 1. */
   step(count?: number): void;
   /** Lets all waiters through from now on. */
   open(): void;

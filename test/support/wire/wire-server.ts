@@ -48,7 +48,7 @@ export interface WireServer {
 }
 
 export interface WireServerOptions {
-  /** The size of the chunks of a response body. Default 4096. */
+  /** The size of the chunks of a response body. Default: 4096. */
   readonly chunkBytes?: number;
 }
 
