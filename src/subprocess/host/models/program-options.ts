@@ -7,8 +7,8 @@ const noFunction = 1_000_000;
 /**
  * The ONNX runtime has a function whose optimization takes 350 MB and makes nothing faster. This
  * function is first called when a model is opened. Because of the filter, V8 never optimizes
- * functions whose first call is before that of `optimizeFunctions`. The budget is so large that
- * only those functions are optimized that take most of the time.
+ * functions that are first called before `optimizeFunctions` is called. The budget is so large that
+ * V8 optimizes only the functions that take most of the time.
  */
 const onnxFlags = ["--wasm-tiering-budget=2147483647", `--wasm-tier-up-filter=${noFunction}`];
 
