@@ -3,7 +3,7 @@ import { exp } from "../../domain/elementary.ts";
 /**
  * Gains in decibels that bring each voice of the catalog to the same loudness, -23 LUFS by EBU
  * R128, with true peaks below -1 dBTP. So the loudness does not jump on a page that mixes voices.
- * `plain`: without a variant. scripts/loudness.ts writes this file. Changes of the table change the
+ * `plain`: without a variant. scripts/loudness.ts prints the table. Changes of the table change the
  * bytes of audio, so they need a higher `preparation` of each tool.
  */
 const gains: Readonly<Record<string, Readonly<Record<string, number>>>> = {

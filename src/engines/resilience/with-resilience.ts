@@ -24,12 +24,13 @@ export interface ResilienceOptions {
 
 /**
  * Wraps each client of a provider: circuit breaker(driver(retry(limiter(event
- * reports(exchange))))). Limiter and retry wrap the exchange and not the synthesis, because a long
- * text takes several requests. Each request is counted, and one that fails in the middle of audio
- * can be repeated. Retry is outside the limiter, so that a delay holds no slot. The circuit breaker
- * is outermost: it judges the driver's result after all retries (an HTML page with status 200 is a
- * failure), and while it is open no request enters the queue. Everything belongs to one set of
- * credentials.
+ * reports(exchange))))).
+ *
+ * Limiter and retry wrap the exchange and not the synthesis, because a long text takes several
+ * requests. Each request is counted, and one that fails in the middle of audio can be repeated.
+ * Retry is outside the limiter, so that a delay holds no slot. The circuit breaker is outermost: it
+ * judges the driver's result after all retries (an HTML page with status 200 is a failure), and
+ * while it is open no request enters the queue. Everything belongs to one set of credentials.
  */
 export const withResilience = <Credentials, Code extends EngineCode>(
   providerWith: (decorate: DecorateExchange) => Provider<Credentials, Code>,

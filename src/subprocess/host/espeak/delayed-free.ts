@@ -36,9 +36,10 @@ interface Held {
  * Returns a function that calls a library, and delays what the library frees until the call ends.
  * espeak-ng 1.51 uses a language after it has freed it. If a word's language has no name for a
  * letter, SetTranslator2 frees that language while the word is still translated. Without the delay,
- * the samples would depend on what the memory then contains. During the call, the library's own
- * reference to `free` (in its global offset table) refers to a function that keeps the memory. For
- * a library without such a reference, nothing is delayed.
+ * the samples would depend on what the memory then contains.
+ *
+ * During the call, the library's own reference to `free` (in its global offset table) refers to a
+ * function that keeps the memory. For a library without such a reference, nothing is delayed.
  */
 export const openDelayedFree = () => {
   const libc = openLibc();
