@@ -5,7 +5,9 @@ export interface CommandContext {
   readonly requestId?: string;
   /** `admin`, `admin:<name>`, `auditor:<name>`, `cli`, `system` or `key:<apiKey>`. */
   readonly actor: string;
-  /** The times of its events are the log's last one, because this machine's clock is wrong. */
+  /**
+   * Set if the command's events have the log's last time, because this machine's clock is wrong.
+   */
   readonly clock?: "log";
 }
 

@@ -14,8 +14,8 @@ import { type EventStore, readEvent } from "../eventstore/event-store.ts";
 import { readBatches } from "../eventstore/follow-events.ts";
 
 /**
- * Checks that this version can read the log. Reads a few events, however long the log is. `store`:
- * events as stored.
+ * Checks that this version can read the log. Reads a few events, however long the log is. `store`
+ * must return events as they are stored.
  * @throws {UnsupportedLogFormat}
  * @throws {EventStoreUnavailable}
  */

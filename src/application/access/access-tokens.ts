@@ -36,9 +36,9 @@ export const maxSessionSeconds = 86_400;
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 /**
- * Short-lived tokens, bound to the proof of a principal. A session is a token and those issued for
- * it: it begins with other credentials, at `auth_time`, and ends at its maximum age, so that a
- * stolen token is not valid for ever.
+ * Short-lived tokens, bound to the proof of a principal. A session is a token and the tokens that
+ * renew it. It begins at `auth_time`, when other credentials are presented, and ends at its maximum
+ * age. So a stolen token is not valid for ever.
  */
 export const createAccessTokens = ({
   key,
@@ -137,8 +137,8 @@ const proofOf = (secretId: string | undefined, origin: string | undefined): Proo
 };
 
 /*
- * JSON Web Tokens (RFC 7519) signed with HMAC-SHA-256. There is one header, compared as it is
- * written: a token cannot choose its own algorithm.
+ * JSON Web Tokens (RFC 7519) signed with HMAC-SHA-256. Only one header is accepted, and it is
+ * compared as text, so a token cannot choose its algorithm.
  */
 const header = Buffer.from(JSON.stringify({ alg: "HS256", typ: "JWT" })).toString("base64url");
 

@@ -5,8 +5,8 @@ import { type Principal, principalOf } from "./principal.ts";
 import { matchingSecret } from "./secrets.ts";
 
 /**
- * The most secrets that are remembered. Each takes about 300 bytes, and keeps its key's state of
- * that time in memory.
+ * The maximum number of remembered secrets. Each takes about 300 bytes, and keeps in memory the
+ * state that its key had then.
  */
 const defaultMaxPresented = 200_000;
 

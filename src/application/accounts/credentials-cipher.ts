@@ -3,10 +3,7 @@ import type { Encrypted } from "../../domain/accounts/event-shapes.ts";
 import type { ByokEngine } from "../../domain/synthesis/byok-providers.ts";
 import type { Random } from "./identifiers.ts";
 
-/**
- * The owner and purpose of an encrypted text, authenticated as associated data: it decrypts in no
- * other context.
- */
+/** A website's credentials for an engine, which are encrypted. */
 export interface CredentialsOwner {
   readonly websiteId: string;
   readonly engine: ByokEngine;
@@ -22,6 +19,10 @@ export interface NamingKeyOwner {
   readonly purpose: "naming key";
 }
 
+/**
+ * The owner of an encrypted text. It is authenticated as associated data, so the text decrypts for
+ * no other owner.
+ */
 export type SecretOwner = CredentialsOwner | WebhookSecretOwner | NamingKeyOwner;
 
 /** Authenticated encryption of credentials, webhooks' secrets and the naming key. */
@@ -38,7 +39,7 @@ export interface CredentialsCipher {
   decrypt(encrypted: Encrypted, context: SecretOwner): string;
 }
 
-/** An encrypted text cannot be opened. The message discloses nothing of it. */
+/** An encrypted text cannot be decrypted. The message discloses nothing of the text. */
 export class DecryptionFailed extends Error {
   override readonly name = "DecryptionFailed";
 }

@@ -70,9 +70,9 @@ export interface WebsiteCredentials extends CredentialsDetails {
 export interface Reencryption {
   /** The number of secrets that were encrypted again under the current key. */
   readonly reencrypted: number;
-  /** The number of secrets that were under the current key already. */
+  /** The number of secrets that the current key had encrypted already. */
   readonly current: number;
-  /** The owners of secrets that no key opens. These secrets are unchanged. */
+  /** The owners of secrets that no key decrypts. These secrets are unchanged. */
   readonly unopened: readonly SecretOwner[];
 }
 
@@ -142,7 +142,7 @@ export const createCredentialsService = (options: CredentialsServiceOptions) => 
     /**
      * Verifies the credentials by listing the provider's voices, then replaces the engine's
      * credentials.
-     * @throws {NotFound} for an unknown website, or an engine that is not provided here
+     * @throws {NotFound} for an unknown website, or an engine without a provider on this instance
      * @throws {Invalid} with the provider's message when it refuses them; nothing is stored
      */
     set: async <E extends ByokEngine>(
@@ -203,7 +203,7 @@ const createReencrypt = ({
   const now = (): string => new Date(clock()).toISOString();
 
   /**
-   * Returns false if they were under the current key already.
+   * Returns false if the current key had encrypted the credentials already.
    * @throws {DecryptionFailed}
    */
   const reencryptOne = async (owner: CredentialsOwner, context: CommandContext): Promise<boolean> => {

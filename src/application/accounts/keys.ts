@@ -39,7 +39,7 @@ export interface KeyDetails {
   readonly plan: Plan;
   readonly secrets: readonly { readonly secretId: string; readonly createdAt: string }[];
   readonly issuedAt: string;
-  /** Absent in lists and on the command line where it is not read. */
+  /** Absent in lists, and in commands that do not read it. */
   readonly usage?: KeyUsage;
 }
 
@@ -108,7 +108,8 @@ interface KeysOptions {
   /** Counts the usage of keys. If absent, keys are described without their usage. */
   readonly countUsage?: CountUsage;
   /**
-   * Counts the characters that the key has used this month without a quota against the new quota.
+   * Counts against a new quota the characters that the key used earlier in the month, while it had
+   * no quota.
    * @throws {Unavailable}
    */
   readonly carryOverUsage: (apiKey: string, month: string) => Promise<void>;

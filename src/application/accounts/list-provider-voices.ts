@@ -41,8 +41,8 @@ const notListed = (why: string): Invalid => refused(`The provider's voices could
 const refused = (message: string): Invalid => new Invalid([{ path: [], message }]);
 
 /**
- * Providers may repeat a key that they refuse. Other members (a region, a model) help to find the
- * mistake.
+ * A provider's message may contain the key that it refuses. Other members (a region, a model) stay
+ * in the message, because they help to find the mistake.
  */
 const withoutSecrets = (message: string, secrets: readonly string[]): string =>
   secrets.reduce((text, secret) => text.replaceAll(secret, "…"), message);

@@ -95,7 +95,7 @@ export const createWebsites = ({ execute, websites, keys, clock, random }: Websi
       return { id, name, origins, apiKey, apiSecret, secretId, plan };
     },
     /**
-     * Replaces the whole stored part.
+     * Replaces the stored part of the configuration.
      * @throws {NotFound}
      */
     configure: (id: string, config: StoredConfig, context: CommandContext): Promise<WebsiteDetails> =>

@@ -34,7 +34,7 @@ interface AdminServicesOptions {
   readonly store: EventStore;
   /** The unposted entries in memory. If absent, they are read from the journals. */
   readonly knownEntries?: KnownEntries;
-  /** The event store, with malformed events as stored: an audit omits nothing. */
+  /** The event store that returns malformed events as they are stored: an audit omits nothing. */
   readonly storeAsWritten: EventStore;
   readonly views: AdminViews;
   readonly handler: CommandHandler;

@@ -34,7 +34,7 @@ interface Folded {
   readonly projection: Projection<any>;
   /** The stream of an id. Without it, commands read all streams or none. */
   readonly streamOf?: (id: string) => string;
-  /** The only stream. */
+  /** The name of the only stream. */
   readonly only?: string;
 }
 

@@ -55,7 +55,7 @@ interface ListRequest extends Omit<ServingsRequest, "hash"> {
 
 export type AudioReports = ReturnType<typeof createAudioReports>;
 
-/** Finds what the service knows of audio, by its hash. */
+/** Finds what the service knows about audio, by its hash. */
 export const createAudioReports = ({
   audioStore,
   countServings,
@@ -120,7 +120,7 @@ export const createAudioReports = ({
   };
 };
 
-/** The names in all folders of the store. A hash has only one of them. */
+/** The names that the audio may have in the store, one per folder. Only one of them is used. */
 const namesInFormat = ({ hash, format }: AudioServings): string[] =>
   audioNamesOf(hash).filter((name) => name.endsWith(`.${formats[format].extension}`));
 

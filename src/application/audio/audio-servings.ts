@@ -38,7 +38,7 @@ interface CountedAudio {
   /** All servings of the period, also of audio that is not in `sounds`. */
   readonly served: number;
   readonly fromCache: number;
-  /** False if the period has more audio than is counted one by one. */
+  /** False if the period has more hashes than are counted. */
   readonly isComplete: boolean;
   readonly asOfPosition: number;
 }
@@ -51,7 +51,7 @@ interface CountedAudio {
  */
 export type CountServings = (request: ServingsRequest) => Promise<CountedAudio>;
 
-/** The most audio that is counted. It limits the memory: each takes 0.5 KB. */
+/** The maximum number of hashes that are counted. It limits the memory: each takes 0.5 KB. */
 const maxCounted = 100_000;
 const maxPeriodMs = 31 * 24 * 60 * 60_000;
 

@@ -54,7 +54,7 @@ const byokVoices = ({ byEngine }: Credentials): AddedVoices | undefined => {
   };
 };
 
-/** The language of voices that speak any language. */
+/** The language that is shown for voices that speak any language. */
 const multilingualTag = "en-US";
 
 const voiceOf = ({ name, lang = multilingualTag, gender, provider, id }: ByokVoice): Voice => ({

@@ -60,7 +60,8 @@ export const createVoices = ({
   return {
     /**
      * The voices that match language and gender, without those that the platform is known to lack.
-     * With a language or gender, only the system voices behind them are included.
+     * If a language or gender is given, only the system voices behind the matching voices are
+     * included.
      */
     collection: (websiteId: string, filter: VoiceFilter = {}): VoiceCollection => {
       const { revision, index } = catalogOf(websiteId);

@@ -35,7 +35,7 @@ export type ByokVoicesOf = (websiteId: string) => AddedVoices | undefined;
 /** The voices of this instance's self-hosted engines. Their system voices precede all others. */
 type ConfiguredVoicesOf = (shared: CatalogIndex) => AddedVoices | undefined;
 
-/** Cached catalogs of websites with BYOK voices. */
+/** Only the catalogs of websites with BYOK voices are cached. */
 const maxCachedCatalogs = 100;
 
 /**

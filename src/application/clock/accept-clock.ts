@@ -27,7 +27,8 @@ export interface AcceptedClock {
 
 /**
  * Accepts this machine's clock, because an operator says that it is right. Appends `ClockCorrected`
- * if the log has later times, else `ClockAccepted`. All instances whose clocks agree record again.
+ * if the log has later times, else `ClockAccepted`. Then all instances whose clocks agree with it
+ * record again.
  * @throws {Conflict} if the event store has another clock, which differs
  * @throws {Unavailable}
  */
@@ -74,8 +75,8 @@ export const createAcceptClock =
   };
 
 /**
- * Finds the events since the last correction that have later times than `limit`, which is a few
- * moments from now.
+ * Finds the events since the last correction whose times are later than `limit`, which is a minute
+ * from now.
  */
 const readLaterTimes = async (store: EventStore, limit: string, logTime: string) => {
   const corrected = (await readCorrections(store)).at(-1)?.position ?? -1;

@@ -10,7 +10,7 @@ export interface MachineClocks {
   readonly uptime: () => number;
 }
 
-/** A moment at which the clock was right. */
+/** The readings of both clocks at a moment at which the wall clock was right. */
 export type Agreement = Readonly<Record<"wall" | "uptime", number>>;
 
 /** A second source of the time. */
@@ -66,7 +66,8 @@ export const createClockCheck = ({
   onWarning,
 }: ClockCheckOptions) => {
   const readClocks = (): Agreement => ({ wall: clock(), uptime: uptime() });
-  // A higher uptime was recorded before a restart: some containers have an uptime of their own.
+  // An agreement with a higher uptime is from before a restart. Some containers have an uptime of
+  // their own.
   const known = agreement && agreement.uptime <= uptime() ? agreement : undefined;
   let right: Agreement = known ?? readClocks();
   /** The last reading that was compared and accepted. */

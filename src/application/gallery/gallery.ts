@@ -20,7 +20,7 @@ import type { Planner, SynthesisRequest } from "../synthesis/planner.ts";
 
 /** A voice that this instance speaks without a website's credentials. */
 export interface GalleryVoice {
-  /** The friendly names that speak the same sample, or else the name of a system voice. */
+  /** The friendly names that share the sample; if there are none, the name of the system voice. */
   readonly names: readonly string[];
   /** True if requests may name it as `voice`. */
   readonly isFriendly: boolean;

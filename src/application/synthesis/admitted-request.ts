@@ -211,7 +211,7 @@ export class AdmittedRequest {
     const isCharged = unserved !== undefined && (await this.#isChargedFor(hasDisconnected, unserved, error));
     if (mayBeKept && (isCharged || this.#admission.isRepeat)) void this.#complete().catch(this.chargeRepeat);
     else this.endSynthesis(error);
-    // A request that cannot be recorded has met a failure of the service.
+    // If the serving cannot be recorded, the service is at fault, and nothing is charged.
     if (isCharged) await this.#recordUnserved(unserved, error).catch(() => {});
     this.#admission.release();
   }

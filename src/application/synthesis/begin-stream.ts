@@ -7,9 +7,7 @@ import type { Ledger, StreamOutcome } from "../../ledger/ledger.ts";
 import type { AdmittedRequest } from "./admitted-request.ts";
 import { isCallersFault } from "./charges.ts";
 
-/**
- * Audio that is still being synthesized. Its first bytes exist, and the ledger holds its serving.
- */
+/** Audio that is still being synthesized. Its first bytes exist, and its serving is recorded. */
 export interface SynthesisStream {
   readonly rendition: Rendition;
   readonly contentType: MimeType;

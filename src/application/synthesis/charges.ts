@@ -49,8 +49,8 @@ export const isSilence = (error: unknown): boolean =>
 
 /**
  * True if a caller that has disconnected without any audio, or whose text is silent, is not
- * charged; this counts against `departures`. A caller is always charged for the work of a provider,
- * which is paid for it.
+ * charged; this counts against `departures`. The work of a provider costs money, so a caller is
+ * always charged for it.
  */
 export const departsFree = async (
   { departures }: { readonly departures: AskingLimit },

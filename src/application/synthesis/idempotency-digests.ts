@@ -16,8 +16,8 @@ export const createIdempotencyDigests = (namingKey: KeyObject) => ({
     const parameters = parametersOf(request);
     return {
       key: digest(apiKey, value),
-      // It is the digest of a JSON array. Names of audio are digests of JSON objects under the same
-      // key, so that neither is ever the other.
+      // This digests a JSON array. Names of audio are digests of JSON objects under the same key,
+      // so the two never coincide.
       request: digest(namingKey, JSON.stringify([apiKey, ...parameters])),
       formerRequest: digest(apiKey, JSON.stringify(parameters)),
     };

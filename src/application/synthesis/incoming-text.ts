@@ -20,7 +20,7 @@ interface IncomingText {
 const longestSentence = 600;
 
 /**
- * The number of code units that are searched for sentences for each one that arrives. Without this
+ * The number of code units that may be searched for each code unit that arrives. Without this
  * bound, a text that arrives in single characters would be searched again with each of them.
  * Sentences of 30 characters are still found at once.
  */

@@ -5,9 +5,9 @@ type Limited = Pick<CompleteDelivery, "deliver" | "recordFromMemory"> & Pick<Str
 
 /**
  * Refuses requests of any interface that would exceed a limit of the key, before any work. The
- * limit of unread audio is checked again when complete audio is there. A request counts until the
- * context reports that its response has ended, or, without such a report, until its stream has been
- * read.
+ * limit of unread audio is checked again once complete audio has been obtained. A request counts
+ * until the context reports that its response has ended. If the context makes no such report, a
+ * request counts until its stream has been read.
  */
 export const limitDelivery = <Delivery extends Limited>(
   delivery: Delivery,

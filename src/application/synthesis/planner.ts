@@ -21,9 +21,11 @@ import { documentFor } from "./document-voices.ts";
 /** A validated and normalised synthesis request. */
 export interface SynthesisRequest {
   readonly text: string;
-  /** Default: SSML if it begins with `<speak`, else plain. */
+  /** Default: SSML if the text begins with `<speak`, else plain. */
   readonly textFormat?: TextFormat | undefined;
-  /** The length of the text as sent, if `text` is another one. Default: the length of `text`. */
+  /**
+   * The length of the text that was sent, if `text` is another one. Default: the length of `text`.
+   */
   readonly characters?: number | undefined;
   readonly voice?: string | undefined;
   readonly lang?: string | undefined;
@@ -52,8 +54,8 @@ export interface SynthesisPlan {
   /** The revision of the shared catalog. A shared plan depends on nothing else. */
   readonly catalogRevision: string;
   /**
-   * True if the plan is the same for every website without lexicons: no audio of a website and no
-   * lexicon is involved.
+   * True if every website without lexicons gets the same plan: it has neither private audio nor the
+   * replacements of a lexicon.
    */
   readonly shared: boolean;
 }
@@ -192,7 +194,7 @@ interface ParsedRequest {
   readonly find: FindReplacements | undefined;
 }
 
-/** @throws {Invalid} for `text`, if the text is not SSML, and should be */
+/** @throws {Invalid} for `text`, if the text should be SSML but is not */
 const formatOf = ({ text, textFormat }: SynthesisRequest): TextFormat => {
   if (textFormat === undefined) return isSsml(text) ? "ssml" : "plain";
   if (textFormat !== "ssml" || isSsml(text)) return textFormat;
