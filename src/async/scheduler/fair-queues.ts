@@ -42,8 +42,8 @@ class KeyQueue {
   /** The cost of the waiting and running jobs. */
   load = 0;
   /**
-   * The virtual time at which its next job starts. It measures how much speech the key has got, on
-   * the scale of all keys.
+   * The virtual time at which its next job starts. It measures how much speech the key has
+   * received, on the scale of all keys.
    */
   start = 0;
   wasFirstPiece = false;
@@ -80,7 +80,7 @@ class KeyQueue {
  * proportional sharing", SFQ(D), 2004). So keys with waiting jobs get equal shares, to within one
  * job.
  *
- * Two additions. First pieces borrow virtual time up to a bound (Duda, Cheriton:
+ * There are two additions. First pieces borrow virtual time up to a bound (Duda, Cheriton:
  * "Borrowed-virtual-time scheduling", 1999). Virtual time also advances by each job's cost divided
  * by the number of active keys, as under generalized processor sharing, so that an endless series
  * of new keys starves no key.
@@ -232,8 +232,8 @@ export class FairQueues {
   }
 
   /**
-   * Forgets up to two keys for each job that ends, if the virtual time has reached their start
-   * time.
+   * Checks two keys for each job that ends. Forgets those whose start time the virtual time has
+   * reached, and any key if too many are remembered.
    */
   #forgetIdle(): void {
     for (let count = 0; count < 2; count++) {

@@ -23,8 +23,8 @@ export interface ResourceOptions {
   /** The slots that one key may hold. Default: all. */
   readonly concurrencyPerKey?: number;
   /**
-   * The number of slots for first pieces of keys with little work, so that a short text need not
-   * wait until a piece of a long one ends. Default: 0.
+   * The number of slots that are reserved for first pieces of keys with little work, so that a
+   * short text need not wait for a piece of a long one. Default: 0.
    */
   readonly reserved?: number;
   /** Limits how often a slot may be acquired. Default: no limit. */
