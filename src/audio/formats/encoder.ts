@@ -14,7 +14,7 @@ export type Decoder = (
 /** Encodes raw samples. */
 export interface Encoder {
   /**
-   * Names everything except the samples on which the bytes in this format depend. Recipes contain
+   * Names everything on which the bytes in this format depend, except the samples. Recipes contain
    * it.
    */
   version(format: AudioFormat): string;
@@ -35,7 +35,8 @@ export interface Encoder {
     options?: EncodeOptions,
   ): AsyncIterable<Buffer>;
   /**
-   * Begins to observe the encoder that a local engine may use itself, instead of calling `encode`.
+   * A local engine may encode its audio itself. In this case `encode` is not called, and this
+   * observes the encoder that the engine uses.
    */
   observe?(format: AudioFormat, signal: AbortSignal): EncoderUse;
   /**

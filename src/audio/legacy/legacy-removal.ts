@@ -12,7 +12,7 @@ export interface LegacyRemovalOptions {
   readonly purge: PurgeCdn | undefined;
   /** Removes audio from the memory of this process. */
   readonly forget: (hash: string) => void;
-  /** Until this time the addresses of such audio stay valid: nothing is removed. */
+  /** Until this time the addresses of version 0.1 stay valid, and nothing is removed. */
   readonly until: EpochMs;
   readonly log: Log;
   readonly clock: () => EpochMs;
@@ -28,7 +28,8 @@ const removalsAtOnce = 8;
  * more, so a cache cannot get them again. Whatever could not be purged stays in the store, where
  * the next run lists it again. A run can be interrupted and repeated, by any number of instances.
  * Resolves with the number of removed hashes.
- * @throws {AudioStoreUnavailable} {CdnUnavailable}; the signal's reason
+ * @throws {AudioStoreUnavailable} {CdnUnavailable}
+ * @throws the signal's reason
  */
 export const removeLegacyAudio = async (
   { store, purge, forget, log }: Pick<LegacyRemovalOptions, "store" | "purge" | "forget" | "log">,
@@ -59,9 +60,9 @@ const dayMs = 24 * 60 * 60_000;
 const retryMs = 60 * 60_000;
 
 /**
- * Deletes such audio now, or when its time is over, and then once a day. Ends after a run that
- * finds nothing, but not on the first day, on which instances of an earlier version may still store
- * such audio.
+ * Deletes this audio now, or when its addresses are no longer valid, and then once a day. Ends
+ * after a run that finds nothing, but not on the first day, on which instances of an earlier
+ * version may still store such audio.
  */
 export const scheduleLegacyRemoval = ({
   time,

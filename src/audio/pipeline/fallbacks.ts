@@ -18,7 +18,8 @@ export class Fallbacks {
 
   /**
    * The result of the first rendition that succeeds.
-   * @throws {EngineFailed} {Unpronounceable} all have failed; errors of other kinds at once
+   * @throws {EngineFailed} {Unpronounceable} if all have failed
+   * @throws errors of other kinds, at once
    */
   async first<T>(
     renditions: readonly Rendition[],
@@ -34,7 +35,8 @@ export class Fallbacks {
       } catch (error) {
         if (!(error instanceof EngineFailed || error instanceof Unpronounceable)) throw error;
         failed.push(rendition.systemVoice);
-        // If several voices cannot pronounce the text, the last failure names what no voice can.
+        // If several voices cannot pronounce the text, the last failure names what no voice can
+        // pronounce.
         if (!failure || (failure instanceof Unpronounceable && error instanceof Unpronounceable))
           failure = error;
       }

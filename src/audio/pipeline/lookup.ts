@@ -23,7 +23,7 @@ import { inChunks, type SharedStream } from "./shared-stream.ts";
 import type { StoreReader } from "./store-reader.ts";
 import type { StoreWriter } from "./store-writer.ts";
 
-/** The number of hashes deleted by operators that are remembered: about 200 bytes each. */
+/** The maximum number of deleted hashes that are remembered. Each takes about 200 bytes. */
 const maxDeleted = 100_000;
 
 interface LookupParts {
@@ -112,7 +112,8 @@ export class Lookup {
   }
 
   /**
-   * The hash was deleted: if audio is found under its former name, it is removed instead of used.
+   * Called when a hash was deleted. Audio that is found under its former name is then removed, not
+   * used.
    */
   forget(hash: string): void {
     this.#deleted.set(hash, true);

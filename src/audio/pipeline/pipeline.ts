@@ -31,7 +31,7 @@ export interface StreamedAudio {
   /**
    * The audio from its first byte, at the reader's pace. It can be read once. Chunks are shared: do
    * not modify them. Its header never has a length, even if the length is known, so that all
-   * streams of the same audio have the same bytes. A synthesis ends when its last reader has left
+   * streams of the same audio have the same bytes. A synthesis ends when its last reader has ended
    * the iteration.
    * @throws {EngineFailed} {Unavailable} midway: the audio is incomplete
    */
@@ -286,7 +286,8 @@ const assemble = (parts: PipelineOptions) => {
     onFinished: (name, audio, how, { marks, mayDiffer = false }) => {
       if (marks) {
         // Marks are written first, so that stored audio always has its marks. Readers of the marks
-        // do not wait for their write: they belong to the audio that was in memory a moment ago.
+        // do not wait for this write: the marks belong to the audio that was in memory a moment
+        // ago.
         const content = { bytes: marks, length: audio.length };
         cache.set(marksName(name), content);
         writer.put(marksName(name), content);

@@ -135,7 +135,7 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
   finish,
 });
 
-/** Blames a provider, which may send anything, or the text, which a local engine has spoken. */
+/** A provider may send anything, so it is at fault. With a local engine, the text is at fault. */
 const tooLarge = ({ code }: Engine, bytes: number): Error =>
   isByok(code) ? new EngineFailed(`The audio is larger than ${bytes} bytes.`) : new SpeechTooLong();
 
@@ -171,10 +171,10 @@ const marksIn = (
 };
 
 /**
- * Adds the encoder's delay to the times of words or phonemes. An encoder begins with silence: with
- * the fewest samples that it may add (`padding`). Players of mp3 and adts play this silence,
- * because no header states its length. `inputRate`: the sample rate of the encoder's input, if the
- * service has encoded the audio.
+ * Adds the encoder's delay to the times of words or phonemes. An encoder begins the audio with
+ * silence, of at least `padding[0]` samples. Players of mp3 and adts play this silence, because no
+ * header states its length. `inputRate`: the sample rate of the encoder's input, if the service has
+ * encoded the audio.
  */
 const delayed = <T extends { readonly time: number }>(
   spoken: readonly T[],

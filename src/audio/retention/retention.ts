@@ -2,7 +2,7 @@ import type { EpochMs } from "../../domain/time.ts";
 import type { Log } from "../pipeline/log.ts";
 import type { AudioFiles, AudioStore } from "../store/audio-store.ts";
 
-/** The rule for which audio the store keeps: the setting `AUDIO_RETENTION`. */
+/** The rule that decides which audio the store keeps: the setting `AUDIO_RETENTION`. */
 export interface RetentionPolicy {
   /** Audio that was not used for this long is removed. */
   readonly maxAgeMs?: number;
@@ -73,8 +73,9 @@ export const createRetention = ({
 
   return {
     /**
-     * @throws {AudioStoreUnavailable}; what `requireMeasuredClock` rejects with; the signal's
-     * reason
+     * @throws {AudioStoreUnavailable}
+     * @throws the error of `requireMeasuredClock`
+     * @throws the signal's reason
      */
     runOnce: async (signal: AbortSignal): Promise<void> => {
       await requireMeasuredClock();

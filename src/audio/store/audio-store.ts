@@ -69,10 +69,10 @@ export interface AudioStore {
    */
   stat(name: AudioName, signal?: AbortSignal): Promise<AudioInfo | undefined>;
   /**
-   * Resolves with the bytes of the range, or with fewer if the object ends before its end. They are
-   * not verified, because the checksum covers all bytes of the object: a reader of all parts
-   * compares it. Nothing stays open between two parts, so that slow clients hold no file and no
-   * connection.
+   * Resolves with the bytes of the range, or with fewer if the object ends before the range does.
+   * The bytes are not verified, because the checksum covers all bytes of the object: a reader of
+   * all parts compares it. Nothing stays open between two parts, so that slow clients hold no file
+   * and no connection.
    * @throws as `stat`; {DamagedAudio} also if the object ends before the range
    */
   read(name: AudioName, range: ByteRange, signal?: AbortSignal): Promise<AudioPart | undefined>;

@@ -7,9 +7,9 @@ const leftoverAgeMs = 60 * 60_000;
 const ownFile = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/;
 
 /**
- * Opens the directory in which files are written before they have a name. It is on the same file
- * system as the objects, so that files can be linked. They are never read as objects. Creates the
- * directory if it is missing, and removes files that crashed writers left.
+ * Opens the directory in which files are written before they become objects. It is on the same file
+ * system as the objects, so that files can be linked. Its files are never read as objects. Creates
+ * the directory if it is missing, and removes files that crashed writers left.
  */
 export const openTemporaryFiles = async (directory: string) => {
   await mkdir(directory, { recursive: true, mode: 0o700 });

@@ -88,9 +88,9 @@ export class S3Bucket {
   }
 
   /**
-   * Renews the object's Last-Modified by copying the object onto itself. If that does not change
-   * it, as with versitygw 1.8, which then only replaces the metadata, the same bytes are written
-   * again.
+   * Renews the object's Last-Modified by copying the object onto itself. Some servers, such as
+   * versitygw 1.8, then replace only the metadata. If Last-Modified has not changed, the same bytes
+   * are written again.
    */
   async touch(name: AudioName): Promise<void> {
     const Bucket = this.#bucket;

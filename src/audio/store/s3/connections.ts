@@ -42,8 +42,8 @@ export const openS3Connections = (tls: boolean) => {
 };
 
 /**
- * The client (8.0.7, `retryHttpCodes`) throws at these statuses without reading the body, which
- * would occupy the connection forever. It reads all other bodies itself.
+ * The client (8.0.7, `retryHttpCodes`) throws at these statuses without reading the body. An unread
+ * body would occupy the connection for ever. The client reads all other bodies itself.
  */
 const isUnreadByClient = (status: number): boolean =>
   [408, 429, 499, 500, 502, 503, 504, 520].includes(status);
