@@ -102,7 +102,8 @@ export const serveHttp = async (
 
 /**
  * The time after which a worker that is replaced closes idle connections. No load balancer knows of
- * the replacement: a client that uses its connection before gets a response that closes it.
+ * the replacement: a client that uses its connection within this time gets a response that closes
+ * it.
  */
 const replacedIdleMs = 5_000;
 

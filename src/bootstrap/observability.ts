@@ -40,8 +40,8 @@ const standardOutput = (): DestinationStream => {
 const deepestCause = 5;
 
 /**
- * Omits words of providers and characters of texts. It also omits all other members of errors,
- * because Node adds the input to some.
+ * Returns the members of an error that may be logged, without words of providers and characters of
+ * texts. It omits all other members, because Node adds the input to some errors.
  */
 const loggedError = (error: unknown, causes: number): unknown => {
   if (!(error instanceof Error)) return String(error);

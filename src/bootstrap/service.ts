@@ -72,8 +72,8 @@ export interface Service {
  * 2. Readiness fails. After DRAIN_DELAY_SECONDS, HTTP, WebSockets and Wyoming accept nothing new
  *    and finish what they have begun. Each response is charged before it leaves.
  * 3. Seals and retention stop.
- * 4. The ledger records what is pending, returns reserved characters and closes its journal. Had it
- *    closed the journal earlier, a response would open another one; had it left the journal open,
+ * 4. The ledger records what is pending, returns reserved characters and closes its journal. If it
+ *    closed the journal earlier, a response would open another one. If it left the journal open,
  *    another instance would have to take it over.
  * 5. No more webhooks are sent; those in flight are repeated by another instance. Requests per
  *    minute are reported a last time.
@@ -83,7 +83,7 @@ export interface Service {
  *    to it.
  *
  * DRAIN_SECONDS limits steps 2, 4 and 6 together (`shutdownTimeLeft`). If they are not finished by
- * then, they leave the same as a killed process: others take over the journal, and audio is
+ * then, they leave the same state as a killed process: others take over the journal, and audio is
  * synthesized again.
  */
 export const composeService = async (
@@ -224,7 +224,7 @@ const followOthers = (
       for (const event of events) {
         const { type, data } = event;
         if (type === "AudioDeleted") forget((data as { hash: string }).hash);
-        // A statement of an operator on one machine's clock holds for every machine whose clock
+        // An operator's statement about one machine's clock holds for every machine whose clock
         // agrees with it.
         if (isOfType<ClockEvent, typeof event>(event, ["ClockAccepted", "ClockCorrected"]))
           clockCheck.accept(Date.parse("accepted" in event.data ? event.data.accepted : event.data.at));

@@ -22,8 +22,8 @@ const dayMs = 24 * 60 * 60_000;
 const maxListed = 100;
 
 /**
- * Reports to the operator's log, in the background: once, which servers of websites are refused,
- * because it resolves their names; at the start and once a day, which models end.
+ * Reports to the operator's log, in the background. Refused servers of websites are reported once,
+ * because their names must be resolved. Models that end are reported at the start and once a day.
  */
 export const startWebsiteReports = (
   { settings, log, clock, resources, onError }: Runtime,

@@ -37,7 +37,8 @@ const timeError = 5;
 export const kernelClock: TimeSource = {
   name: "the kernel",
   difference: async () => {
-    // Loads the binding only when it is asked. The program itself is linked with the C library.
+    // The binding is loaded only when the kernel is asked. `null` stands for this program, which is
+    // linked with the C library.
     const { default: koffi } = await import("koffi");
     const adjtimex = koffi.load(null).func("int adjtimex(void *)");
     const state: number = adjtimex(Buffer.alloc(structBytes));
@@ -71,7 +72,8 @@ export const composeClock = async (
   const { sources = [], keepsRecord = false, time = { now: machine.uptime }, ...clocks } = machine;
   const record = keepsRecord ? createBootRecord(dataDir) : undefined;
   let isElsewhere = false;
-  // It never knows the time itself. Its name may not be known yet when the service starts.
+  // This source never knows the time. Each time it is asked, it finds out whether the event store
+  // is on another machine: the name may not resolve yet when the service starts.
   const eventStoreHost: TimeSource = {
     name: "the event store",
     difference: async () => {

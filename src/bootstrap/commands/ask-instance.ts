@@ -28,7 +28,7 @@ export const composeAskInstance =
     throw new Error(`${address.origin} answered with HTTP ${response.status}: ${message}`);
   };
 
-/** Servers on all addresses are reached on the loopback interface. */
+/** A server that listens on all addresses is reached on the loopback interface. */
 const ownUrl = ({ host, port }: Settings): string => {
   const name = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;

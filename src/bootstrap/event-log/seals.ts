@@ -46,10 +46,7 @@ export const composeSeals = async (
     clock,
     requireMeasuredClock,
   });
-  /**
-   * The file has the verifier keys of this installation, one per line. The first is the current
-   * one.
-   */
+  /** The verifier keys of this installation, one per line. The first is the current one. */
   const verifierKeys = `${lines.join("\n")}\n`;
   const exportKeyMonth = createKeyMonthExport({ store: storeAsWritten, seals, signer, clock });
   return { seals, signer, verifierKeys, exportKeyMonth };

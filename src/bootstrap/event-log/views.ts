@@ -58,7 +58,7 @@ export const isServing = (projection: string): boolean => serving.some(({ name }
 /**
  * Creates one runner for all of these views: they share one subscription, so that a request sees
  * them at one position of the log. Their size depends on accounts and settings, so a start waits
- * for them. Returns it with the event store that reports its appends to it.
+ * for them. Returns the runner, and the event store that reports its appends to the runner.
  */
 export const composeViews = (
   opened: EventStore,

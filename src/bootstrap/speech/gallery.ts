@@ -36,7 +36,7 @@ export const composeSpeakSamples = (
   return createSpeakSamples({ gallery, pipeline, execute, isIdle, clock, time: backgroundTime, rest });
 };
 
-/** Requests after a start are more urgent. */
+/** The first samples wait this long after a start, because requests are more urgent. */
 const firstMs = 10_000;
 /** A changed catalog waits at most this long for its samples. */
 const intervalMs = 60_000;

@@ -29,8 +29,8 @@ const forgetEveryMs = 30_000;
 const reportTimeoutMs = 2_500;
 const metricsTimeoutMs = 5_000;
 /**
- * The worker's own limit is five seconds, which begin later on a busy machine: when it gets the
- * call.
+ * The worker's own limit is five seconds. They begin when it gets the call, which may be late on a
+ * busy machine.
  */
 const visibleTimeoutMs = 10_000;
 

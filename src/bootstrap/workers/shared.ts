@@ -23,7 +23,7 @@ export interface Shared {
   readonly sockets: { readonly http?: ListenAt; readonly wyoming?: ListenAt };
   /** True in one of the workers, which runs the background tasks that only one process must run. */
   readonly isFirst: boolean;
-  /** True from the moment in which another worker has taken the place of this one. */
+  /** True from the moment at which another worker has taken the place of this one. */
   readonly isReplaced: () => boolean;
   /** The number of workers. */
   readonly count: number;
