@@ -8,8 +8,8 @@ type WorkerPort = Pick<Port<ShareCalls, Protocol>, "call" | "post">;
 interface Member {
   readonly port: WorkerPort;
   /**
-   * True if it has its usual share of each limit. A worker that begins while as many as usual have
-   * shares gets its own when one of them has ended.
+   * True if it has its usual share of each limit. A worker that begins while all shares are taken
+   * gets its own when another worker has ended.
    */
   hasShares: boolean;
   /**
@@ -19,7 +19,7 @@ interface Member {
   lateRecalls: number;
 }
 
-/** A limit of a key of which a worker has asked for more than its usual share. */
+/** One key's limit, once a worker has asked for more of it than its usual share. */
 interface Divided extends LimitedKey {
   /**
    * The shares that differ from the usual one. Units that are on their way to or from a worker

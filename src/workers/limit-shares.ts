@@ -17,8 +17,8 @@ export type LimitCalls = {
 };
 
 /**
- * The calls of that process to the workers. They change shares by differences, which are right in
- * whatever order, and however late, they arrive.
+ * The calls of that process to the workers. They change shares by differences, so they may arrive
+ * late and in any order.
  */
 export type ShareCalls = {
   /** Adds units to the share. `isUsedUp`: true if there are fewer units than the worker wanted. */
@@ -84,8 +84,8 @@ export const createWorkerShares = ({ workers, port, now = () => performance.now(
     }
 
     /**
-     * Returns the share. It exceeds the limit if more than the limit is used, as unread audio may
-     * once.
+     * Returns the share. It exceeds the limit while more than the limit is used, which is possible
+     * for unread audio.
      */
     #shareOf(key: string, atMost: number): number {
       const share = this.#shares.size > 0 ? this.#shares.get(nameOf(key, atMost)) : undefined;

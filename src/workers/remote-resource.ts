@@ -172,7 +172,7 @@ class RemoteResource implements Resource {
 }
 
 /**
- * For this time after it has refused a job because all its queues were full, a resource is reported
- * as full.
+ * A resource is reported as full for this time after it has refused a job because all its queues
+ * were full.
  */
 const fullMs = 1_000;
