@@ -20,7 +20,9 @@ import { readSettings } from "./settings/read-settings.ts";
  */
 const settings = () => readSettings({ ...process.env, WYOMING_PORT: undefined });
 
-/** Opens the log, which a running service may have open too. Each sees the other's events. */
+/**
+ * Opens the log, which a running service may have open too. Each process sees the other's events.
+ */
 const withServices: WithServices = async (work, access = { writes: false }) => {
   const services = await composeCommandLine(settings(), access);
   try {
