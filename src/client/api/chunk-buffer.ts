@@ -43,8 +43,8 @@ export const createChunkBuffer = ({
 
   return {
     /**
-     * Can be read once. Ending the iteration early cancels the stream. Rejects if the audio is
-     * incomplete.
+     * The chunks, which can be read once. Ending the iteration early cancels the stream. The
+     * iteration rejects if the audio is incomplete.
      */
     audio: iterate(stream),
     /** Resolves when all chunks have been received, whether or not they have been read. */

@@ -44,7 +44,9 @@ export const createServiceApi = ({
   const get = <T>(path: string): Promise<T> => request({ path }, readJson<T>);
 
   return {
-    /** Also stores the token that the response carries. */
+    /**
+     * Resolves with the website's configuration, and stores the token that the response carries.
+     */
     config: async (): Promise<WebsiteConfig> => {
       try {
         return await requestConfig(session, closed);

@@ -78,8 +78,9 @@ export class Session {
   }
 
   /**
-   * The query of the WebSocket URL, because a page cannot set its headers: a token, or else the
-   * key. It never has the secret, which is exchanged for a token first.
+   * Resolves with the query of the WebSocket URL, which carries the credentials, because a page
+   * cannot set the headers of a WebSocket. It has a token, or else the key. It never has the
+   * secret, which is exchanged for a token first.
    * @throws {VoxledgerError} if no token is granted
    */
   async socketQuery(): Promise<{ readonly token: string } | { readonly key: string }> {

@@ -17,11 +17,11 @@ export interface SynthesisQuery {
 export interface OpenedAudio {
   readonly contentType: string;
   readonly prosodyApplied: readonly ProsodyParameter[];
-  /** True if all of it has been received; always true for silence. */
+  /** True if the audio is complete; always true for silence. */
   readonly whole: boolean;
   /**
-   * Can be read once. Rejects with a VoxledgerError if the stream breaks: the chunks until then are
-   * incomplete audio.
+   * The chunks, which can be read once. The iteration rejects with a VoxledgerError if the stream
+   * breaks: the chunks until then are incomplete audio.
    */
   readonly audio: AsyncIterable<Uint8Array<ArrayBuffer>>;
   /**
@@ -29,6 +29,6 @@ export interface OpenedAudio {
    * @throws {Error}
    */
   readonly loadMarks?: ((signal: AbortSignal) => Promise<string>) | undefined;
-  /** Resolves when all of it has been received. */
+  /** Resolves when all of the audio has been received. */
   readonly received: Promise<void>;
 }

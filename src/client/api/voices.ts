@@ -9,8 +9,8 @@ export type VoiceLinks = z.output<typeof schemas.VoiceLinks>;
 export type VoiceWithLinks = Voice & { readonly _links: VoiceLinks };
 
 /**
- * All voices. `version` changes if and only if they do; `lastUpdated` is the time of the response
- * (ISO 8601).
+ * All voices. `version` changes if and only if a voice changes; `lastUpdated` is the time of the
+ * response (ISO 8601).
  */
 export interface VoiceCollection {
   readonly lastUpdated: string;
