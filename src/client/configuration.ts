@@ -12,7 +12,7 @@ export interface VoxledgerConfig {
    * Logs method, path and status of each response to the console, never the text. Default: false.
    */
   readonly debug?: boolean;
-  /** BCP-47; used when neither a call nor `defaultVoice` names a voice. */
+  /** The language (BCP-47) that is used if neither a call nor `defaultVoice` names a voice. */
   readonly defaultLang?: string;
   /** Default: the voice of the website's configuration. */
   readonly defaultVoice?: string;

@@ -1,6 +1,9 @@
 import { plainText } from "./text/plain-text.ts";
 
-/** Returns the name of a link or a control, in the order of the accessible name's computation. */
+/**
+ * Returns the name of a link or a control, in the order of precedence of the W3C's accessible name
+ * computation.
+ */
 export const accessibleName = (element: Element): string => {
   const labels = (element as HTMLInputElement).labels ?? [];
   const candidates = [

@@ -23,8 +23,8 @@ const css = `
 }`;
 
 /**
- * Highlights the spoken word or sentence, if the configuration enables that. Style sheets made by
- * scripts and custom highlights are allowed by every content security policy.
+ * Highlights the spoken paragraph and word, if the configuration enables that. Every content
+ * security policy allows custom highlights, and style sheets that scripts create.
  */
 export const createHighlighter = (
   { enabled, theme, navigation, selector, paragraphSelector }: WebPlayerFeature,

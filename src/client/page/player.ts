@@ -1,5 +1,6 @@
 /**
- * Starts what the website's configuration enables on a page, served as `/player.js`:
+ * This module is served as `/player.js`. It starts what the website's configuration enables on a
+ * page:
  *
  *     <script type="module" src="https://tts.example.com/player.js" data-api-key="vlk_…"></script>
  */

@@ -9,7 +9,7 @@ export interface PartPlayback {
   readonly signal: AbortSignal;
   /** Called once, at the first audible sound. */
   onStart(): void;
-  /** Absent if the caller does not want to know. `charIndex` is an offset into the part. */
+  /** Absent if the caller needs no boundaries. `charIndex` is an offset into the part. */
   readonly onBoundary?: ((boundary: Boundary) => void) | undefined;
 }
 

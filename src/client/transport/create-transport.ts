@@ -24,8 +24,8 @@ export const createTransport = ({
 };
 
 /**
- * The service streams paid voices only and responds `NOT_FOUND` for the others. Those are
- * downloaded instead, and no stream is requested for that voice again.
+ * The service streams premium voices only, and responds `NOT_FOUND` for all others. Such a voice is
+ * downloaded instead, and no stream is requested for it again.
  */
 const withFallback = (stream: Transport, download: Transport): Transport => {
   const notStreamed = new Set<string>();

@@ -5,8 +5,8 @@ import type { Reading } from "./reading.ts";
 import { applyTheme, miniPlayerSheet } from "./theme.ts";
 
 /**
- * The small player at the edge of the window. It is shown while an article is read whose player is
- * out of view.
+ * The small player at the edge of the window. It is shown while an article is read and the
+ * article's own player is out of view.
  */
 export class MiniPlayer {
   readonly #view: PlayerView;

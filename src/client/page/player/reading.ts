@@ -27,8 +27,8 @@ interface ReadingOptions extends Pick<PageContext, "voxledger" | "speaker" | "hi
 }
 
 /**
- * Reads an article aloud. Its paragraphs are one speech, so that the next one is loaded while one
- * is played.
+ * Reads an article aloud. Its paragraphs are one speech, so that the next paragraph is loaded while
+ * one is played.
  */
 export class Reading {
   readonly #options: ReadingOptions;

@@ -6,8 +6,8 @@ export const queryAll = (root: ParentNode, selector: string): Element[] =>
 export const validSelectors = (selectors: readonly string[]): string[] => selectors.filter(isValid);
 
 /**
- * `querySelector` accepts an open bracket or string, which would include what follows the selector.
- * Only `insertRule` refuses it.
+ * `querySelector` accepts a bracket or string that is not closed. In a list or rule, it would
+ * include what follows the selector. Only `insertRule` refuses it.
  */
 const isValid = (selector: string): boolean => {
   try {
