@@ -93,8 +93,8 @@ const findScreen = (path: readonly string[]) => {
 
 const Navigation = ({ current }: { current: string }): VNode => {
   const nav = useRef<HTMLElement>(null);
-  // `scrollIntoView` is not used, because in Chromium the tabulator key would then continue after
-  // the link.
+  // `scrollIntoView` is not used, because in Chromium the Tab key would then continue after the
+  // link.
   useEffect(() => {
     const link = nav.current?.querySelector("[aria-current]");
     if (!nav.current || !link) return;

@@ -66,7 +66,7 @@ const reasonOf = (error: unknown): string => {
   if (error instanceof ApiError && error.status === 401) return "The service does not know this token.";
   if (error instanceof ApiError && error.status === 404)
     return "The service has neither ADMIN_TOKEN nor AUDITOR_TOKEN.";
-  // A header's value cannot have every character.
+  // `fetch` throws this error if the token has a character that a header cannot have.
   return error instanceof TypeError && /header|ISO-8859/i.test(error.message)
     ? "The service does not know this token."
     : messageOf(error);

@@ -15,7 +15,7 @@ export interface SpokenAudio {
   /** The words with their times; empty if unknown. */
   readonly words: readonly SpokenWord[];
   readonly source: string;
-  readonly engineResponseMs: number;
+  readonly responseMs: number;
 }
 
 interface SpeakRequest {
@@ -39,7 +39,7 @@ export const speak = async (
     signal,
   });
   const bytes = await response.arrayBuffer();
-  const engineResponseMs = performance.now() - startedAt;
+  const responseMs = performance.now() - startedAt;
   const blob = new Blob([bytes], { type: response.headers.get("Content-Type") ?? "audio/mpeg" });
   const cached = [...response.headers].find(([name]) => name.endsWith("-cached"));
   const [wave, marks] = await Promise.all([
@@ -48,7 +48,7 @@ export const speak = async (
   ]);
   const characters = [...text];
   const words = marks.map((mark) => ({ ...mark, word: characters.slice(mark.start, mark.end).join("") }));
-  return { blob, ...wave, words, source: cached?.[1] ?? "unknown", engineResponseMs };
+  return { blob, ...wave, words, source: cached?.[1] ?? "unknown", responseMs };
 };
 
 const points = 600;

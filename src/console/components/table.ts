@@ -15,11 +15,14 @@ export interface Column<Row> {
   readonly value: (row: Row) => Cell;
   /** The view that is shown. Default: the value. */
   readonly view?: (row: Row) => ComponentChildren;
-  /** Aligned to the right, and sorted with the greatest first. */
+  /**
+   * True if the column is aligned to the right, and first sorted with the greatest value at the
+   * top.
+   */
   readonly isNumber?: boolean;
   /** Default: true. */
   readonly isSortable?: boolean;
-  /** Stays in sight while the table is scrolled sideways. */
+  /** True if the column stays in sight while the table is scrolled sideways. */
   readonly isSticky?: boolean;
 }
 
@@ -86,7 +89,7 @@ interface TableProps<Row> {
   readonly rows: readonly Row[];
   readonly idOf: (row: Row) => string | number;
   readonly initialSort?: Sort;
-  /** The service sorts: `rows` are one page in this order. */
+  /** Given if the service sorts: `rows` are then one page in this order. */
   readonly sort?: Sort;
   readonly onSort?: (sort: Sort) => void;
   /** Rows in the page at once. Default: 50. */

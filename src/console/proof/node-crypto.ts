@@ -55,7 +55,7 @@ const compress = (state: Int32Array, words: Int32Array, view: DataView, offset: 
     b = a;
     a = (first + big0 + majority) | 0;
   }
-  // No array is used: this runs for every 64 bytes.
+  // No array is created, because this runs for every 64 bytes.
   state[0] = (state[0] as number) + a;
   state[1] = (state[1] as number) + b;
   state[2] = (state[2] as number) + c;

@@ -74,10 +74,10 @@ interface AudioProps extends SpokenAudio {
   readonly url: string;
 }
 
-const Preview = ({ voice, url, times, levels, words, source, engineResponseMs }: AudioProps): VNode =>
+const Preview = ({ voice, url, times, levels, words, source, responseMs }: AudioProps): VNode =>
   html`
     <audio controls src=${url} aria-label=${`The text, spoken by ${voice}`}></audio>
-    <p class="as-of">Audio from: ${source}. Answered in ${formatMilliseconds(engineResponseMs)}.</p>
+    <p class="as-of">Audio from: ${source}. Answered in ${formatMilliseconds(responseMs)}.</p>
     <${Plot}
       title=${`Waveform of ${voice}`}
       x=${times}

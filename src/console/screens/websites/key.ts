@@ -185,7 +185,7 @@ const historyColumns: readonly Column<AuditEntry>[] = [
 
 type HistoryPage = Listed & { readonly events: readonly AuditEntry[] };
 
-/** The latest events first. It is read again with the key. */
+/** The history of the key, the latest events first. It is read again whenever the key is. */
 const History = ({ path, keyDetails }: { path: string; keyDetails: KeyDetails }): VNode => {
   const { api } = useSession();
   const pages = usePages();
