@@ -42,7 +42,7 @@ export const composeCommandLine = async (
   // failure.
   if (checked) {
     await events.ping().catch(() => {});
-    // A server's clock does not follow the times of events.
+    // Unlike the clock of the embedded store, a server's clock may be behind the times of events.
     if (settings.eventStore.kind !== "sqlite") checked.clockCheck.noteLogTime(await readLastTime(events));
   }
   const store = validatedEventStore(events);
