@@ -66,7 +66,7 @@ export const voidIfFree = async (
   if (await departsFree(options, serving.apiKey, serving)) options.ledger.voidServing(receipt);
 };
 
-/** Only private audio is paid for by its bytes. */
+/** For private audio a charge pays for a number of bytes, so the size of the part is recorded. */
 export const partOf = (
   { rendition, bytes }: Audio,
   { partBytes }: Selection,
