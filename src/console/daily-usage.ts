@@ -1,6 +1,6 @@
 import type { Api } from "./api.ts";
 
-/** A page of OpenAI's usage API, as the service responds. */
+/** A page of the service's response, in the form of OpenAI's usage API. */
 interface UsagePage {
   readonly data: readonly {
     readonly results: readonly {

@@ -16,9 +16,10 @@ import { type CredentialsCipher, type CredentialsOwner, DecryptionFailed } from 
 import type { Providers } from "./list-provider-voices.ts";
 
 /**
- * Finds the provider client with a website's credentials; undefined without credentials or
- * provider. The same credentials give the same client, so that its connections and limits persist.
- * Credentials that cannot be opened give a client whose calls fail, and are logged once.
+ * Finds the client of a provider with a website's credentials; undefined if there are no
+ * credentials or no such provider. The same credentials give the same client, so that its
+ * connections and limits persist. Credentials that cannot be opened give a client whose calls fail,
+ * and are logged once.
  */
 export type FindProviderClient = (websiteId: string, engine: ByokEngine) => ProviderClient | undefined;
 

@@ -112,7 +112,7 @@ export const createWebsites = ({ execute, websites, keys, clock, random }: Websi
       if (!website) throw new NotFound("There is no such website.");
       return details(website);
     },
-    /** The format of texts that the website has set for compatible APIs. */
+    /** The text format that the website has set for compatible APIs. */
     textFormatOf: (id: string): TextFormat | undefined => findWebsite(websites, id)?.config.textFormat,
     /** All websites, the oldest first. */
     list: (): WebsiteDetails[] => allWebsites(websites).map(details),

@@ -82,7 +82,7 @@ export const createClockCheck = ({
   let storeTime = 0;
   /** The latest time of an event in the log. */
   let logTime = 0;
-  /** The message that names the source according to which the clock is wrong. */
+  /** Says which source finds the clock wrong, and by how much. */
   let objection: string | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
   /** The reason why nothing is recorded, as of the last comparison. */
@@ -216,7 +216,7 @@ export const createClockCheck = ({
     /**
      * The milliseconds by which this machine's clock is behind; negative if it is ahead, undefined
      * if this is not known. The clock is compared with the event store's clock or, if it was set,
-     * with the time that it would show otherwise.
+     * with the time that it would show without this.
      */
     get behindMs() {
       const set = quickJump();

@@ -27,7 +27,7 @@ export interface GalleryVoice {
   readonly lang: string;
   readonly gender: ShortGender | undefined;
   readonly engine: VoiceEngine;
-  /** Undefined if only the operator of the voice knows it. */
+  /** Undefined if only the operator who added the voice knows it. */
   readonly licence: string | undefined;
   readonly sentence: string;
   readonly sample: Rendition;

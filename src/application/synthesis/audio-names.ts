@@ -15,7 +15,8 @@ export interface AudioName {
    */
   readonly name?: string;
   /**
-   * The path of the permanent URL of public audio whose name is present, below that of PUBLIC_URL.
+   * The path of the permanent URL, below that of PUBLIC_URL. Only public audio whose name is
+   * present has it.
    */
   readonly path?: string;
   /** The SHA-256 of the name. It identifies the name but cannot be used as one. */

@@ -25,7 +25,10 @@ const lightSeconds = 15;
 /** Every job costs at least this much: otherwise jobs of unknown length would never count. */
 const minSeconds = 0.5;
 
-/** The most keys without jobs that are remembered because they are ahead of their share. */
+/**
+ * The maximum number of remembered keys without jobs. They are remembered because they are ahead of
+ * their share.
+ */
 const maxIdle = 10_000;
 
 /** One key's jobs. */
@@ -47,7 +50,10 @@ class KeyQueue {
    */
   start = 0;
   wasFirstPiece = false;
-  /** The number of its job that was served last; jobs of all queues are numbered together. */
+  /**
+   * Jobs of all queues are numbered in the order in which they are served. This is the number of
+   * the key's last one.
+   */
   servedAs = 0;
   /** The time at which a job of this key was served last, or the first one joined. */
   waitsSince = 0;

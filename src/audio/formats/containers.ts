@@ -18,13 +18,13 @@ interface ContainerReader {
   /** Only the containers of formats with `hasLengthInHeader` have this member. */
   readonly sizes?: {
     /**
-     * Replaces unknown sizes in the header by the true ones. May change `bytes`. Returns as many
-     * bytes.
+     * Replaces unknown sizes in the header by the true ones. May change `bytes`. Returns the same
+     * number of bytes.
      */
     readonly fix: (bytes: Buffer) => Buffer;
     /**
      * Replaces the sizes in the header by unknown ones. `start`: the first bytes of the audio.
-     * Returns as many bytes.
+     * Returns the same number of bytes.
      */
     readonly clear: (start: Buffer) => Buffer;
   };

@@ -90,9 +90,10 @@ const waitForFormat = async (store: EventStore, waitMs: number): Promise<void> =
 };
 
 /**
- * Guards changes that cannot be undone against a wrong clock. Measures the difference again if the
- * clock may be wrong. Rejects with {Unavailable} while it is wrong or the difference is unknown,
- * and with {EventStoreUnavailable} if it cannot be measured.
+ * Returns a guard for changes that cannot be undone, and must therefore not be made with a wrong
+ * clock. The guard measures the difference again if the clock may be wrong. It rejects with
+ * {Unavailable} while the clock is wrong or the difference is unknown, and with
+ * {EventStoreUnavailable} if it cannot be measured.
  */
 export const requireMeasuredClock =
   (store: Pick<EventStore, "ping">, clockCheck: ClockCheck) => async (): Promise<void> => {

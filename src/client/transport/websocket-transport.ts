@@ -107,8 +107,8 @@ const createConnector = (
 type ConnectionBackoff = ReturnType<typeof createConnectionBackoff>;
 
 /**
- * Limits connection attempts across all speeches of a page. After a failure no attempt is allowed
- * until its `Retry-After` has passed, or an exponentially growing delay.
+ * Limits connection attempts across all speeches of a page. After a failure, no attempt is allowed
+ * until its `Retry-After`, or else an exponentially growing delay, has passed.
  */
 const createConnectionBackoff = ({ now, random }: { now: () => number; random: () => number }) => {
   let failures = 0;

@@ -97,7 +97,10 @@ const resolve = (color: string): string => {
   return name ? getComputedStyle(document.documentElement).getPropertyValue(name).trim() : color;
 };
 
-/** Draws the plot until the returned function is called; again when the colour scheme changes. */
+/**
+ * Draws the plot, and draws it again when the colour scheme changes, until the returned function is
+ * called.
+ */
 const draw = (holder: HTMLElement, props: PlotProps): (() => void) => {
   const create = () => new uPlot(optionsOf(holder, props), dataOf(props), holder);
   let plot = create();

@@ -98,7 +98,7 @@ const addPlayer = (context: PageContext, article: Element, params: SpeakParams) 
   return { host: view.host, remove };
 };
 
-/** Elements that have a click of their own. */
+/** Elements that handle clicks themselves. */
 const interactive =
   "a, button, input, select, textarea, label, summary, audio, video, [contenteditable], [onclick]";
 

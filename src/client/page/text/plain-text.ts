@@ -4,12 +4,14 @@ export const invisible = "\\u00AD\\u200B\\u2060\\uFEFF";
 const invisibles = new RegExp(`[${invisible}]+`, "g");
 
 /**
- * A `<` that would make the service read the text as SSML becomes a character that looks like it,
- * of the same length.
+ * Replaces a `<` that would make the service read the text as SSML by a similar character of the
+ * same length.
  */
 export const notSsml = (text: string): string => text.replace(/<(?=[?!]|speak)/gi, "‹");
 
-/** A text of the page in one line, without invisible characters, and never SSML. */
+/**
+ * A text of the page in one line, without invisible characters. The service never reads it as SSML.
+ */
 export const plainText = (text: string): string =>
   notSsml(text.replace(invisibles, "").replace(/\s+/g, " ").trim());
 
