@@ -1,9 +1,9 @@
 import type { Time } from "./time.ts";
 
 /**
- * Runs a task after `firstMs`, and again after the time with which it resolved, or after `retryMs`
- * if it failed. Ends when the task resolves with undefined, or when the returned function is
- * called. That function resolves when no run is in progress.
+ * Runs a task after `firstMs`. Runs it again after the number of milliseconds with which it has
+ * resolved, or after `retryMs` if it has failed. Ends when the task resolves with undefined, or
+ * when the returned function is called. That function resolves when no run is in progress.
  */
 export const repeat = ({
   task,

@@ -1,4 +1,4 @@
-/** Errors of the service, in its envelope. */
+/** An error that the service has reported in its envelope of errors. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string | undefined;

@@ -185,8 +185,8 @@ export const createCredentialsService = (options: CredentialsServiceOptions) => 
       return (await Promise.all(all)).flat();
     },
     /**
-     * Encrypts all credentials under the current key, and records it as the log's key. It may be
-     * interrupted and repeated.
+     * Encrypts all credentials under the current key, and records this key as the log's key. A run
+     * may be interrupted and repeated.
      */
     reencrypt: createReencrypt(options),
   };

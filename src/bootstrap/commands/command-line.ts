@@ -38,8 +38,8 @@ export const composeCommandLine = async (
   const options = { clock, readOnly: !writes, telemetry, ...(checked && { checked }) };
   const { events, startHandler } = await openEventStore(settings, options);
   opened.defer(events.close);
-  // Compares the clock with the log's before anything is recorded. The command itself reports a
-  // failure.
+  // Compares the clock with the event store's before anything is recorded. If this fails, the
+  // command itself reports why.
   if (checked) {
     await events.ping().catch(() => {});
     // Unlike the clock of the embedded store, a server's clock may be behind the times of events.

@@ -1,7 +1,7 @@
 /**
  * This module has the players and messages that a website's configuration enables on a page. It is
- * served as `/player-features.js`. Caches may hold a newer or an older library, so only its public
- * methods are used.
+ * served as `/player-features.js`. Caches may hold a newer or an older library, so this module uses
+ * only the library's public methods.
  */
 
 import type { Voxledger, WebsiteFeatures } from "../voxledger.ts";
