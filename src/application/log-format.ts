@@ -33,7 +33,7 @@ export const requireLogFormat = async (store: EventStore): Promise<void> => {
 };
 
 /**
- * Versions that state no format wrote format 1 or 2. Those of format 2 record the first journal
+ * Versions that state no format wrote format 1 or 2. Versions of format 2 record the first journal
  * before anything is posted to an account, so a serving in an account before the first journal is
  * of format 1.
  */

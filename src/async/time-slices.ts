@@ -8,8 +8,8 @@ const sliceMs = 1;
  */
 const turnsBetween = 4;
 /**
- * The first items of a reader do not wait, so that the short reads of requests do not wait for long
- * ones.
+ * Each reader gets this many items without waiting, so that the short reads of requests do not wait
+ * for long ones.
  */
 const freeItems = 16;
 

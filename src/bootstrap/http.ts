@@ -108,8 +108,8 @@ export const serveHttp = async (
 const replacedIdleMs = 5_000;
 
 /**
- * Warns of voices that no catalog has. Otherwise only clients whose requests are refused would
- * notice a misspelled voice.
+ * Warns of voices in OPENAI_VOICE_MAP that the shared catalog lacks. Otherwise only clients whose
+ * requests are refused would notice a misspelled voice.
  */
 const reportUnknownVoices = ({ settings, log }: Runtime, { voices }: SynthesisParts): void => {
   const unknown = unknownVoices(settings.openAiVoices, (voice) => voices.isNamed(sharedCatalog, voice));

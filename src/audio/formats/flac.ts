@@ -47,8 +47,8 @@ const checksum8 = (bytes: Buffer, from: number, to: number): number => {
 };
 
 /**
- * Returns the end of the frame, at which its checksum is right, and another frame or nothing
- * follows. Returns undefined if the frame is truncated.
+ * Returns the end of the frame. Its checksum is right there, and another frame or nothing follows.
+ * Returns undefined if the frame is truncated.
  */
 const frameEnd = (flac: Buffer, from: number): number | undefined => {
   let crc = 0;

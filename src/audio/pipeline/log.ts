@@ -13,8 +13,8 @@ export interface Log {
 export const quiet: Log = { warn: () => undefined, info: () => undefined };
 
 /**
- * Returns a message that is safe to log: of the service's own errors the message, of others only
- * the code or the name, because their messages may contain paths and hosts.
+ * Returns a text that is safe to log: the message of the service's own errors, and only the code or
+ * the name of all others, because their messages may contain paths and hosts.
  */
 export const loggableMessage = (error: unknown): string => {
   if (!(error instanceof Error)) return "unknown";

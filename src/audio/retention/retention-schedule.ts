@@ -5,8 +5,8 @@ import type { Retention } from "./retention.ts";
 
 const intervalMs = 60 * 60_000;
 /**
- * The first run starts at a random time in the first interval, at the earliest after this part of
- * it, so that instances that start together do not list the store together.
+ * The first run starts at a random time in the first interval, but not before this part of it. So
+ * instances that start together do not list the store together.
  */
 const earliest = 0.1;
 

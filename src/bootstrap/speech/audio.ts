@@ -87,8 +87,8 @@ export const composeAudio = async (runtime: Runtime, core: Core, { createdAt }: 
     createPipeline({
       engines: ({ engine: code, websiteId = "", voice, tools }) => {
         const engine = findEngine(code, websiteId);
-        // The credentials were replaced, or the voice was installed, since the request was planned:
-        // the engine would store its audio under the name of the earlier one.
+        // Since the request was planned, the credentials were replaced or the voice was installed.
+        // The audio would be stored under the name of audio that another engine or voice makes.
         if ((isByok(code) || tools === noVersion) && engine?.version(voice) !== tools) return undefined;
         return engine && telemetry.engine(engine);
       },
