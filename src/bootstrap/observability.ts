@@ -40,7 +40,7 @@ const standardOutput = (): DestinationStream => {
 const deepestCause = 5;
 
 /**
- * Returns the members of an error that may be logged, without words of providers and characters of
+ * Returns the members of an error that may be logged, without words of providers or characters of
  * texts. It omits all other members, because Node adds the input to some errors.
  */
 const loggedError = (error: unknown, causes: number): unknown => {

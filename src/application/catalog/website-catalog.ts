@@ -32,7 +32,10 @@ export interface AddedVoices {
 /** The BYOK voices of a website. */
 export type ByokVoicesOf = (websiteId: string) => AddedVoices | undefined;
 
-/** The voices of this instance's self-hosted engines. Their system voices precede all others. */
+/**
+ * The voices of this instance's self-hosted servers and models. Their system voices precede all
+ * others.
+ */
 type ConfiguredVoicesOf = (shared: CatalogIndex) => AddedVoices | undefined;
 
 /** Only the catalogs of websites with BYOK voices are cached. */
@@ -40,8 +43,8 @@ const maxCachedCatalogs = 100;
 
 /**
  * Creates the catalogs in which requests are resolved. Each has the shared voices, the voices of
- * this instance's self-hosted engines, and the website's BYOK voices. An added voice never replaces
- * a shared one of the same name.
+ * this instance's self-hosted servers and models, and the website's BYOK voices. An added voice
+ * never replaces a shared one of the same name.
  */
 export const createWebsiteCatalogs = ({
   catalog,

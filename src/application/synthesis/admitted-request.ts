@@ -32,7 +32,7 @@ export interface RequestContext {
   readonly idempotency?: Idempotency | undefined;
   /**
    * Calls back when the client has read the whole response or has disconnected. It may be absent if
-   * audio that was read does not stay in memory.
+   * audio leaves the memory as soon as it has been read.
    */
   readonly onSent?: (callback: () => void) => void;
 }
@@ -112,8 +112,8 @@ export class AdmittedRequest {
   }
 
   /**
-   * Resolves with the complete audio. With `asKept` it has the bytes that the store keeps, because
-   * clients join parts with the same ETag, also parts from other instances.
+   * Resolves with the complete audio. With `asKept`, it has the bytes that the store keeps: clients
+   * join parts that have the same ETag, even if another instance has sent some of them.
    */
   async obtain(asKept: boolean, paid: Audio | undefined): Promise<Audio> {
     const { pipeline } = this.#options;
