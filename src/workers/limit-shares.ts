@@ -33,7 +33,7 @@ export type ShareCalls = {
   recallShare: { request: LimitedKey & { readonly keep: number }; response: number };
   /** The worker has its usual share of this limit again. */
   forgetShare: { request: LimitedKey; response: undefined };
-  /** From now on the worker has its usual share of each limit, except of these. */
+  /** From now on the worker has its usual share of each limit, except for these. */
   haveShares: { request: readonly LimitedKey[]; response: undefined };
 };
 

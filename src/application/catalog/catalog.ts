@@ -72,7 +72,9 @@ export const createCatalogService = ({ execute, catalog, findInstalled, clock }:
   };
 
   return {
-    /** Lists who speaks the friendly voices of all websites on this machine. */
+    /**
+     * Lists the friendly voices of all websites, and the voices that speak them on this machine.
+     */
     speakers: async (): Promise<readonly SpeakingVoice[]> => {
       const state = catalog.get(catalogStream);
       if (!state) return [];

@@ -112,7 +112,10 @@ const createPlatformFilter = ({ platforms, nativeVoices }: PlatformVoices) => {
     nativesNamed(voice.name).some((native) => isSameVoice(voice, native) && isAvailableOn(native, asked)) ||
     isVoiceReported(platforms, asked, voice);
 
-  /** True if every system voice behind it is native and none is known on the platform. */
+  /**
+   * True if all system voices behind the voice are native, and none of them is known on the
+   * platform.
+   */
   const isMissing = (index: CatalogIndex, asked: PlatformQuery, voice: Voice): boolean => {
     const behind = voice.voiceIDs.flatMap((id) => index.systemVoice(id) ?? []);
     if (behind.some(({ service }) => service !== undefined)) return false;

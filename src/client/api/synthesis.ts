@@ -11,8 +11,8 @@ export interface SynthesisQuery {
 }
 
 /**
- * Audio whose first chunk has been received: no chunk for silence, one for a download, several for
- * a stream.
+ * Audio whose first chunk has been received. Silence has no chunk, a download has one, and a stream
+ * has several.
  */
 export interface OpenedAudio {
   readonly contentType: string;

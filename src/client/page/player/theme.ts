@@ -121,6 +121,6 @@ const sheetOf = (css: string): CSSStyleSheet => {
   return sheet;
 };
 
-/** A sheet made by a script is allowed by every content security policy. */
+/** Every content security policy allows a style sheet that a script creates. */
 export const playerSheet = (): CSSStyleSheet => sheetOf(colors + layout);
 export const miniPlayerSheet = (): CSSStyleSheet => sheetOf(colors + layout + mini);
