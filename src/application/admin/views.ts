@@ -57,7 +57,7 @@ export const adminViewsOf = ({ view }: { view<S>(projection: Projection<S>): Vie
     Object.entries<Folded>(projections).map(([name, { projection }]) => [name, view(projection)]),
   ) as unknown as AdminViews;
 
-/** Reads the views for one command. Use of a view that it does not read is an error. */
+/** Reads the views for one command. Using a view that the command does not read is an error. */
 export const readAdminViews = async (store: EventStore, reads: AdminReads): Promise<AdminViews> => {
   const views: Record<string, View<unknown>> = {};
   for (const [name, folded] of Object.entries<Folded>(projections)) {

@@ -42,7 +42,8 @@ const firstMs = 10_000;
 const intervalMs = 60_000;
 
 /**
- * Samples take a seventh of the time of an engine: requests that arrive during a sample are slower.
+ * Samples take at most a seventh of the engines' time, because requests that arrive during a sample
+ * are slower.
  */
 const rest = 6;
 
