@@ -24,7 +24,10 @@ export interface AdmissionsOptions {
   readonly onQuotaExceeded: (apiKey: string) => void;
 }
 
-/** The maximum number of attempts of one request, in new journals or after reservations. */
+/**
+ * The maximum number of attempts of one request. It is attempted again in a new journal, and after
+ * a reservation.
+ */
 const maxAttempts = 5;
 
 /** The reason why the previous attempt did not record or admit a request. */
@@ -37,7 +40,8 @@ const obstacles = {
 };
 
 /**
- * Decides which requests may begin: those whose Idempotency-Key is free and whose characters fit.
+ * Decides which requests may begin: those whose Idempotency-Key is free, and whose characters fit
+ * into the quota.
  */
 export class Admissions {
   readonly #options: AdmissionsOptions;
@@ -96,7 +100,7 @@ export class Admissions {
 
   /**
    * Reserves characters in the session, for another attempt to spend or hold them. If the session
-   * ends in the meantime, the next attempt uses the next one.
+   * ends in the meantime, that attempt uses the next session.
    * @throws {KeyIsSuspended} if they exceed the quota: the key is now suspended
    * @throws {Unavailable}
    */
@@ -117,7 +121,10 @@ export class Admissions {
     }
   }
 
-  /** @throws {KeyIsSuspended} always, or {Unavailable} if the key's plan has changed */
+  /**
+   * @throws {KeyIsSuspended}
+   * @throws {Unavailable} if the key's plan has just changed
+   */
   async #suspend(
     apiKey: string,
     { quota, message: reason }: QuotaExceeded,

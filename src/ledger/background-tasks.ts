@@ -9,7 +9,7 @@ const maxPending = 10_000;
 
 export type BackgroundTasks = ReturnType<typeof createBackgroundTasks>;
 
-/** Work on the ledger that no caller waits for. */
+/** Runs work on the ledger that no caller waits for. */
 export const createBackgroundTasks = ({
   time,
   onError,
@@ -22,8 +22,8 @@ export const createBackgroundTasks = ({
   const { signal } = closing;
   return {
     /**
-     * Runs the task, and repeats it while the event store is unavailable or its journal is closed.
-     * Reports any other error.
+     * Runs the task. Repeats it while the event store is unavailable, or if its journal was taken
+     * over. Reports any other error.
      */
     run: (task: () => Promise<void>): void => {
       const work = retry({ delayAfter, time, signal }, () => untilAborted(task(), signal))

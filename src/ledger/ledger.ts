@@ -21,7 +21,7 @@ export interface ChargedKey {
 export interface Ledger {
   /**
    * Records a response with audio. The audio may leave only after `done` is called without an
-   * error, which is
+   * error. The error is
    * - {KeyIsSuspended} when it would exceed the quota: the key is now suspended
    * - {Invalid} when its Idempotency-Key was used with another request
    * - {Unavailable} when the event store does not respond: nothing may be served, and entries of
@@ -36,7 +36,7 @@ export interface Ledger {
   recordLost(voids: readonly VoidedServing[], streams: readonly StreamEnd[]): void;
   /**
    * Decides on a request before any work: claims its Idempotency-Key and holds its characters, so
-   * that `record` cannot fail for want of them. Waits for a request in progress with the same key
+   * that `record` never finds too few of them. Waits for a request in progress with the same key
    * and parameters.
    * @throws {KeyIsSuspended} when the request would exceed the quota: the key is now suspended
    * @throws {Invalid} for an Idempotency-Key of another request
@@ -53,7 +53,7 @@ export interface Ledger {
   wasCharged(apiKey: string, hash: string): boolean;
   /** The number of voids and ends of streams that are not durable yet. */
   readonly backgroundEntries: number;
-  /** Resolves when all of them were given to the journal's writer. */
+  /** Resolves when all of these entries were given to the journal's writer. */
   drained(): Promise<void>;
   /** Refuses everything from now on, and reports pending entries as lost. */
   close(): void;

@@ -32,7 +32,7 @@ export interface OpenLedgerOptions {
   /** Must deliver well-formed events only: see `validatedEventStore`. */
   readonly store: EventStore;
   readonly handler: CommandHandler;
-  /** Gets the unposted entries of this process, and those of others. */
+  /** Receives the unposted entries of this process, and those of others. */
   readonly knownEntries?: KnownEntries;
   readonly clock: () => EpochMs;
   /** Measures deadlines, delays and schedules. */
@@ -61,7 +61,7 @@ export interface OpenLedgerOptions {
   readonly onFollowing?: (fromExclusive: number) => void;
   /** Called when a request does not fit into the key's quota. */
   readonly onQuotaExceeded?: (apiKey: string) => void;
-  /** Called when a journal was opened, and when it has left the list of open ones. */
+  /** Called when a journal is being opened, and when it has left the registry. */
   readonly onJournal?: (journal: string, isOpen: boolean) => void;
   /** The number of processes of this machine that write to the event store. Default: 1. */
   readonly processes?: number;
@@ -154,7 +154,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
         onUnusable: (session) => sessions.takeOver(session),
         onExpired: (receipt) => {
           const { apiKey, characters } = receipt.serving;
-          // A serving that was repeated is not voided.
+          // The serving counts, because its charge stays if a repeat was served on it.
           options.onCharged(apiKey, monthOf(receipt.at), characters, true);
           ledger.voidServing(receipt);
         },
@@ -235,8 +235,8 @@ const reportLost = (pending: number, onError: OpenLedgerOptions["onError"]): voi
 
 /**
  * Background tasks end first: they still record servings and voids. Then the journal ends, in the
- * order of `Sessions`. A journal that is taken over at the last moment hands its entries over to
- * another one, which is closed too.
+ * order that `Sessions` documents. A journal that is taken over at the last moment hands its
+ * entries over to another one, which is closed too.
  */
 const closeJournals = async (ledger: Ledger, sessions: Sessions): Promise<void> => {
   do {

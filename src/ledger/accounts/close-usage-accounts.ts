@@ -40,9 +40,9 @@ export interface CloseUsageAccountsOptions {
 /**
  * Closes accounts of past months, some keys per call. It iterates over all keys, because any of
  * them may have an account, and an instance does not know what others have posted. With 100,000
- * keys and a call per minute, a month is closed after eight hours. A failure interrupts the
- * iteration. After a restart it starts again, and an account that is already closed costs a read of
- * one event.
+ * keys and a call per minute, a month is closed after eight hours. After a failure the next call
+ * continues. After a restart the iteration starts again, and an account that is already closed
+ * costs a read of one event.
  *
  * A month is closed a day after its end, and only when every open journal has posted its entries
  * that are older than an hour. Later postings can only be of voids, which follow their servings
@@ -60,7 +60,7 @@ const afterConflicts = afterErrors((error) => error instanceof WrongExpectedRevi
 });
 const closingMarginMs = 24 * 60 * 60_000;
 const postingMarginMs = 60 * 60_000;
-/** After a longer shutdown, older months remain open. Their reports are right nevertheless. */
+/** After a long shutdown, months before these remain open. Their reports are right nevertheless. */
 const monthsBack = 2;
 
 export const createCloseUsageAccounts = ({

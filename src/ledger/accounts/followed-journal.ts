@@ -12,8 +12,8 @@ import { type KnownAccount, type KnownJournal, UnpostedEntries } from "./unposte
  */
 const maxServingsTogether = 200;
 /**
- * An account is posted after 1,000 servings: more than these are unposted only while its process
- * does not reach the event store.
+ * An account is posted after 1,000 servings. More are unposted only while its process cannot reach
+ * the event store.
  */
 const maxServings = 4_000;
 
@@ -76,15 +76,15 @@ export class FollowedJournal implements KnownJournal {
   }
 
   /**
-   * Adds the entries of earlier revisions. Returns false if revisions between them and the first
-   * one are missing.
+   * Adds an earlier part of the same journal. Returns false if revisions between the two parts are
+   * missing.
    */
   prepend(earlier: FollowedJournal): boolean {
     if (earlier.#toInclusive + 1 !== this.#fromInclusive) return false;
     for (const [month, accounts] of earlier.#months) {
       for (const [apiKey, { forgottenUpTo, entries }] of accounts) {
         const account = this.#accountOf(apiKey, month);
-        // Some entries would be missing between these and the account's.
+        // The account has forgotten its first entries: earlier ones would leave a gap.
         if (account.forgottenUpTo >= 0) continue;
         account.forgottenUpTo = forgottenUpTo;
         account.entries.unshift(...entries);

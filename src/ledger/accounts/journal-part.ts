@@ -7,7 +7,9 @@ import {
 import type { AccountId } from "../../domain/ledger/accounts/usage-account.ts";
 import type { KnownPart } from "./known-entries.ts";
 
-/** Returns the account if its entries in the event are needed. Call it for each event in turn. */
+/**
+ * Returns the account if its entries in an event are needed. Each event has a function of its own.
+ */
 export type NeededBy = (apiKey: string, month: string) => AccountId | undefined;
 
 /** The accounts of a request, each once. */
@@ -59,10 +61,7 @@ export class JournalPart {
     part.postedUpTo = Math.max(part.postedUpTo, postedUpTo);
   }
 
-  /**
-   * The last revision up to which the account's entries are posted, as far as its postings were
-   * added.
-   */
+  /** The revision up to which the account's entries are posted, by the postings that were added. */
   postedUpTo(account: AccountId): number {
     return Math.max(this.#postedUpTo ?? -1, this.#accounts.get(account)?.postedUpTo ?? -1);
   }

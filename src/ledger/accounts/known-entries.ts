@@ -23,8 +23,8 @@ export interface KnownTotals extends ReturnType<typeof postedTotals> {
 /** The known entries of some accounts at one moment. */
 export interface KnownSnapshot {
   /**
-   * The snapshot is valid for reads that show at least the log up to this position, and, if there
-   * is an `account`, that account's stream up to there.
+   * The snapshot is valid only for reads that show the log at least up to this position. If there
+   * is an `account`, they must also show that account's stream up to this position.
    */
   readonly position: number;
   readonly account: AccountId | undefined;
@@ -45,13 +45,13 @@ interface CatchUpOptions {
 }
 
 const noEvents: CatchUpOptions = { upTo: -1, onEvent: () => {} };
-/** Bounds the memory: each takes 300 bytes, and about two bytes for each of its servings. */
+/** Bounds the memory: a sum takes 300 bytes, and about two more for each of its servings. */
 const maxFollowedEntries = 200_000;
 
 /**
- * The unposted entries of all journals, as far as this process knows them: of its own journals from
- * its postings, and of all others from their events, which it follows. Entries that are missing
- * here are read from the journals.
+ * The unposted entries that this process knows. It knows those of its own journals from its
+ * postings, and those of all other journals from their events, which it follows. Entries that are
+ * missing here are read from the journals.
  */
 export class KnownEntries {
   readonly #own = new Map<string, KnownJournal>();
@@ -98,13 +98,13 @@ export class KnownEntries {
 
   /**
    * Reads the unposted entries of other processes' journals that were recorded before this process
-   * followed them. `onEvent` is called with each event up to a log position. After an error, call
-   * it again.
+   * followed them. `onEvent` is called with each of their events up to the log position `upTo`.
+   * After an error, call it again.
    * @throws {EventStoreUnavailable}
    */
   async catchUp(store: EventStore, { upTo, onEvent }: CatchUpOptions = noEvents): Promise<void> {
     const journals = new Set(await listOpenJournals(store));
-    // Journals that were retired in the meantime are included, too.
+    // Journals that have left the registry since that position are included, too.
     if (upTo >= 0) for (const journal of await listOpenJournals(store, upTo - 1)) journals.add(journal);
     for (const journal of journals) {
       if (this.#own.has(journal)) continue;
@@ -120,7 +120,7 @@ export class KnownEntries {
     const postedUpTo = await readPostedUpTo(store, journal);
     const read = new FollowedJournal(postedUpTo + 1, postedUpTo);
     if (!this.#followed.has(journal)) this.#followed.set(journal, read);
-    /** Returns the followed part of the journal once it has events that were not read. */
+    /** Returns the followed part of the journal, unless that is `read` itself. */
     const followed = (): FollowedJournal | undefined => {
       const one = this.#followed.get(journal);
       return one === read ? undefined : one;
@@ -141,7 +141,8 @@ export class KnownEntries {
       const later = followed();
       return later === undefined || later.fromInclusive <= read.toInclusive || later.prepend(read);
     };
-    // In a cluster, events may be lost with their leader. Reports then read the journal.
+    // In a cluster, the missing events may be lost with their leader: then this gives up, and
+    // reports read the journal.
     await readUntil((isComplete) => isComplete, { time: this.#time }, readOn);
     this.#forgetIfTooMany();
   }
@@ -153,8 +154,7 @@ export class KnownEntries {
   }
 
   async snapshot(accounts: readonly AccountId[]): Promise<KnownSnapshot> {
-    // This process's postings know more of its journal than the events that were followed before it
-    // was added.
+    // An own journal replaces what was followed of it before `addOwn`: its postings know more.
     const journals = new Map<string, KnownJournal>([...this.#followed, ...this.#own]);
     const postedUpTo = new Map([...journals].map(([journal, known]) => [journal, known.postedUpTo]));
     const parts = new Map<AccountId, Map<string, KnownPart>>();

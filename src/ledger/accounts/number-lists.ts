@@ -8,7 +8,8 @@ export interface NumberList {
 }
 
 /**
- * The data of a block is followed by the number of the list's next block, or of the next free one.
+ * The data of a block is followed by the number of the list's next block or, in a free block, by
+ * that of the next free one.
  */
 const dataBytes = 28;
 const blockBytes = 32;

@@ -27,7 +27,7 @@ const maxConcurrent = 8;
  * Posts the unposted entries of a closed journal, for a process that is gone. Idempotent: several
  * processes may do it concurrently, the journal's own process included.
  * @throws {Unavailable}
- * @throws {PostingOutOfOrder} if another process has posted a part meanwhile: repeat it
+ * @throws {PostingOutOfOrder} if another process has posted a part meanwhile: call it again
  */
 export const postOnBehalf = async (
   options: PostOnBehalfOptions,
@@ -43,8 +43,8 @@ export const postOnBehalf = async (
     try {
       await poster.post({ ...account, fromInclusive: posted + 1 });
     } catch (error) {
-      // The posting is given up for good. The journal must be retired nevertheless, because an open
-      // one keeps all accounts open.
+      // The posting is given up for good. The journal must leave the registry nevertheless: there,
+      // its unposted entries would keep all accounts open.
       if (!(error instanceof UsageAccountIsClosed)) throw error;
       options.onError(
         `usage of ${account.apiKey} in ${account.month} came after the account was closed`,

@@ -42,13 +42,13 @@ interface AccountEntries {
   /** The time at which the first of `unposted` was added, as `time` measures it. */
   addedAt: number;
   /**
-   * The entries that are being posted. They stay the same until it is done, because the outcome of
-   * an append may be unknown.
+   * The entries that are being posted. They stay the same until the posting has succeeded, because
+   * the outcome of an append may be unknown.
    */
   posting: UnpostedEntries | undefined;
   /** The log position of the last posting; -1 before the first. */
   position: number;
-  /** Settles when the attempt that is queued has ended. */
+  /** Settles when the queued attempt has ended. */
   queued: Promise<void> | undefined;
 }
 
@@ -249,7 +249,7 @@ export class Postings implements KnownJournal {
 
   /**
    * Notes the revision up to which all entries are posted. Entries that are added in the meantime
-   * have the initial `fromInclusive` or a later revision.
+   * do not matter: their revisions are at least the initial value of `first`.
    */
   async #notePosted(): Promise<void> {
     let first = this.#lastEntry + 1;

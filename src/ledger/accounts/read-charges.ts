@@ -18,9 +18,7 @@ import { listOpenJournals, readLedgerEnd } from "../journal/journal-registry.ts"
 import { JournalPart, type NeededBy, SelectedAccounts } from "./journal-part.ts";
 import type { KnownEntries, KnownPart, KnownSnapshot, KnownTotals } from "./known-entries.ts";
 
-/**
- * Entries up to a time, a log position, or both; inclusive. Default: all.
- */
+/** Selects entries up to a time, a log position, or both, inclusive. Default: all. */
 export interface AsOf {
   readonly time?: EpochMs | undefined;
   readonly position?: number | undefined;
@@ -42,7 +40,7 @@ export interface SummedUp {
   readonly at: string;
   /** The log position of the posting; infinity without one. */
   readonly position: number;
-  /** True if all of its entries are included. */
+  /** True if `asOf` includes all of its entries. */
   readonly isWhole: boolean;
 }
 
@@ -173,8 +171,8 @@ const planJournals = async (
 ): Promise<ReadonlyMap<string, JournalPart>> => {
   if (selected.all.length === 0) return new Map();
   const open = request.journal === undefined ? await listOpenJournals(store) : [request.journal];
-  // This is read before the accounts. An entry that is posted in between is counted once, because
-  // the posting names its last revision.
+  // `unposted` is read before the accounts. An entry that is posted in between is counted once,
+  // because the posting names its last revision.
   const unposted = new Map<string, number>();
   await pLimit(maxConcurrentReads).map(open, async (journal) => {
     const postedUpTo = snapshot?.postedUpTo.get(journal) ?? (await readPostedUpTo(store, journal));
@@ -219,8 +217,8 @@ interface AccountRead {
 }
 
 /**
- * Reads backwards, until no earlier posting is needed, and none can include an event that may be
- * unposted.
+ * Reads the account's postings backwards until no earlier one is needed, and none can include an
+ * event that may be unposted.
  */
 const readAccount = async (
   store: EventStore,
@@ -257,7 +255,9 @@ interface KnownRead {
   readonly isReached: boolean;
 }
 
-/** Adds the known unposted entries of an account, whose postings were read before. */
+/**
+ * Adds the known unposted entries of an account. Call it after the account's postings were read.
+ */
 const addKnown = (
   { asOf = {}, useOf = sumsOrEntries, onSums }: ChargesRequest,
   { account, journal, known, isReached }: KnownRead,
@@ -274,7 +274,7 @@ const addKnown = (
   }
 };
 
-/** The revisions of known entries after a posted one. */
+/** The ranges of the known entries that follow the posted revision. */
 const rangesAfter = (posted: number, { toInclusive: known, entries }: KnownTotals): Range[] =>
   rangesIn(entries.ranges)
     .filter(([fromInclusive, toInclusive]) => toInclusive > posted && fromInclusive <= known)

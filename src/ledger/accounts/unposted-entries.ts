@@ -16,8 +16,8 @@ export class UnpostedEntries extends UsageSum implements NumberList {
   #lastRangeFirst = -1;
   readonly #lists: NumberLists;
   /**
-   * The list has two numbers for each range but the last: from its first to its last revision, and
-   * from there to the next range.
+   * The list has two distances for each range but the last: from its first to its last revision,
+   * and from there to the next range.
    */
   firstBlock = 0;
   lastBlock = 0;
@@ -29,7 +29,7 @@ export class UnpostedEntries extends UsageSum implements NumberList {
     this.#lists = lists;
   }
 
-  /** Adds an event with entries, later than those before. */
+  /** Adds an event with entries. Its revision must be later than those before. */
   addEvent(revision: number, digest: string): void {
     if (this.fromInclusive < 0) {
       this.fromInclusive = revision;
@@ -51,15 +51,18 @@ export class UnpostedEntries extends UsageSum implements NumberList {
     return ranges;
   }
 
-  /** Frees the memory of the ranges. They are then one, from the first event to the last. */
+  /**
+   * Frees the memory of the ranges. Afterwards `ranges` is a single one, from the first event to
+   * the last.
+   */
   release(): void {
     this.#lists.clear(this);
   }
 }
 
 /**
- * The unposted entries of a journal that this process knows without reading it, by account, up to a
- * last revision.
+ * What this process knows of a journal's unposted entries without reading it, up to a last
+ * revision.
  */
 export interface KnownJournal {
   /** The last revision; -1 without events. */

@@ -120,7 +120,7 @@ export const totalsByJournal = async (
 };
 
 /**
- * The characters that a closed journal holds of the key and month; negative if more were voided.
+ * The key's characters of the month in a closed journal; negative if more were voided.
  * @throws {EventStoreUnavailable}
  */
 export const spentBy = async (
@@ -136,7 +136,7 @@ export const spentBy = async (
 };
 
 /**
- * The characters of the key and month that a journal has posted; negative if more were voided.
+ * The key's characters of the month that a journal has posted; negative if more were voided.
  * Entries that came after their account was closed are missing.
  * @throws {EventStoreUnavailable}
  */

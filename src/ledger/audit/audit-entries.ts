@@ -16,8 +16,8 @@ export interface AuditEntry {
   readonly index: number;
   readonly stream: string;
   /**
-   * Counts from 0 within the stream, without gaps. An audit of one key leaves out events of
-   * journals.
+   * Counts from 0 within the stream, without gaps. In an audit of one key, journals have gaps: only
+   * their events with entries of the key are included.
    */
   readonly revision: number;
   /** The event's id. */

@@ -12,8 +12,8 @@ const chunkLength = 64 * 1024;
  * Writes the entries as text, in chunks of complete lines. NDJSON: one entry per line. CSV (RFC
  * 4180): a header, then one entry per row, with `data` and `metadata` as JSON; a leading `'`
  * escapes cells that a spreadsheet would evaluate. CloudEvents: only charges and voids, one JSON
- * event per line. The first chunk follows the first entries, so an immediate failure precedes any
- * text.
+ * event per line. The first chunk is yielded only after entries were read, so an immediate failure
+ * precedes any text.
  */
 export async function* auditText(
   entries: AsyncIterable<AuditEntry>,

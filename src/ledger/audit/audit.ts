@@ -103,6 +103,6 @@ async function* readFrom(
   yield* readLog(store, options);
 }
 
-/** True if the place includes the entry already. */
+/** True if the entry is of the place's event, and not after the place. */
 export const isBefore = ({ position, index }: AuditEntry, after: AuditPlace | undefined): boolean =>
   position === after?.position && index <= (after.index ?? index);

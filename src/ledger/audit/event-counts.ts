@@ -39,8 +39,8 @@ export interface EventCounts {
 }
 
 /**
- * Counts the entries of at most a day by minute. Reads the log from the last seal before that day.
- * For one key, it reads only the events that the key's accounts name.
+ * Counts the entries of each minute, for at most a day. Reads the log from the last seal before
+ * `from`, or, for one key, only the events of `readKeyEvents`.
  * @throws {Invalid}
  * @throws {NotFound} for a key that was never issued
  * @throws {Unavailable} if too many counts are waiting, this one takes too long, or the event store

@@ -38,12 +38,12 @@ export interface EventsPage {
   readonly caughtUp: boolean;
 }
 
-/** Entries of the log in pages of bounded work. */
+/** Reads entries of the log page by page. A page takes a bounded amount of work. */
 export interface EventLog {
   /**
    * Reads at most about `maxScanned` events, so a page of rare entries may be empty before the end
-   * of the log. For a key, it reads the key's streams and the events of journals that they name,
-   * unless it waits.
+   * of the log. For a key, it reads the events of `readKeyEvents`; if the request waits, it reads
+   * the log.
    * @throws {Invalid} for a bad time
    * @throws {NotFound} for a key that was never issued
    * @throws {Unavailable} if too many requests are waiting, or the event store cannot be read
@@ -152,7 +152,7 @@ const sourceOfKey = (source: ChargesSource, { apiKey = "", after, times, now, si
 interface Scan extends Source {
   readonly apiKey?: string | undefined;
   readonly after: AuditPlace | undefined;
-  /** The event of the place, if it has further entries. */
+  /** The event of the place, if it may have further entries. */
   readonly started: RecordedEvent | undefined;
   readonly limit: number;
   readonly waits: boolean;
@@ -161,8 +161,8 @@ interface Scan extends Source {
 }
 
 /**
- * Ends at the limit, after `maxScanned` events, or at the end of the log. If the request waits
- * there, the page ends with the next entry or with the batches.
+ * Ends at the limit, after `maxScanned` events, or at the end of the log. A request that waits
+ * there gets its page with the next entry, or when its wait is over.
  */
 const readPage = async ({
   apiKey,

@@ -45,8 +45,8 @@ export async function* readKeyEvents(
 }
 
 /**
- * Yields the same events in batches, as a subscription delivers them. The last batch has
- * `caughtUp`.
+ * Yields the events of `readKeyEvents` in batches, as a subscription delivers them. The last batch
+ * has `caughtUp`.
  * @throws {NotFound}
  * @throws {EventStoreUnavailable}
  */

@@ -37,8 +37,8 @@ export const positionBefore = async (store: EventStore, given: number): Promise<
 };
 
 /**
- * Returns whether every event that is stored after this one has a time at or after `toExclusive`.
- * Times go back where a wrong clock was corrected.
+ * Returns a function that says whether every event stored after the given one has a time at or
+ * after `toExclusive`. Times go back where a wrong clock was corrected.
  * @throws {EventStoreUnavailable}
  */
 export const readPeriodEnd = async (

@@ -28,7 +28,9 @@ interface IdempotencyClaimsOptions {
   readonly time: Time;
 }
 
-/** A key that is claimed for a request in progress. The first call of a method ends it. */
+/**
+ * A key that is claimed for a request in progress. The first call of either method ends the claim.
+ */
 export interface OpenClaim {
   /** The request is charged. */
   charged(): void;
@@ -51,7 +53,7 @@ const pollMs = { firstMs: 50, maxMs: 1_000 };
 /**
  * Claims Idempotency-Keys before any work. A repeat waits until the request in progress, of this or
  * another process, is charged or released. If the other process is gone, its journal is closed:
- * then it can charge nothing any more for the claim.
+ * after that, the process can charge nothing for the claim.
  */
 export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, background: BackgroundTasks) => {
   const { store, idempotencyKeys, openJournal, closeJournal, time } = options;
@@ -103,8 +105,8 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
   };
 
   /**
-   * Resolves when the claim may have ended. Adds its journal to `closed` if it is, or if its
-   * process is gone.
+   * Resolves when the claim may have ended. Adds the claim's journal to `closed` once it is closed,
+   * and closes it if its process is gone.
    */
   const untilChanged = async (
     { journal, at }: IdempotencyKeyClaimed,
@@ -155,7 +157,7 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
         return await withDeadline({ time, ms: maxWaitMs, onTimeout, signal }, () => claimed);
       } catch (error) {
         claiming.abort(error);
-        // Nobody waits for a claim that is made now.
+        // If the claim still succeeds, nobody waits for it.
         void claimed.then((late) => late !== "repeat" && late.release()).catch(() => {});
         throw error;
       }

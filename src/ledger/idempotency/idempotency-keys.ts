@@ -98,14 +98,18 @@ export const createIdempotencyKeys = ({
       return state.charged?.requestId === request.requestId || isVoidedByRecovery(state, request);
     },
     /**
-     * Records a charged request from the journal of a process that is gone. True if the caller must
-     * void the charge: another request with the key is charged. It is true for one caller only.
+     * Records a charged request from the journal of a process that is gone. Resolves with true, for
+     * one caller only, if that caller must void the charge: another request with the key is
+     * charged.
      */
     recover: async (request: IdempotentRequest): Promise<boolean> => {
       const { events } = await execute(request, recoverUse);
       return events.some(({ type, data }) => type === "IdempotencyKeyUsed" && data.repeat);
     },
-    /** True if the charge of the request may be voided: no repeat of it was served. */
+    /**
+     * Releases the key. Resolves with true if the charge of the request may be voided: no repeat of
+     * it was served.
+     */
     release: async (request: IdempotentRequest): Promise<boolean> => {
       const { state } = await execute(request, releaseKey);
       return state.charged?.requestId !== request.requestId && !isVoidedByRecovery(state, request);

@@ -13,16 +13,15 @@ interface RecoverIdempotencyKeysOptions {
   readonly idempotencyKeys: Pick<IdempotencyKeys, "recover">;
   readonly clock: () => EpochMs;
   /**
-   * Takes the voids of charges, if another request with the same Idempotency-Key is charged
-   * already.
+   * Called with the void of a charge, if another request with the same Idempotency-Key is charged.
    */
   readonly onVoided: (voids: readonly VoidedServing[]) => void;
 }
 
 /**
- * Records the uses of Idempotency-Keys that a process did not record before it was gone, so that a
- * repeat is free: a request is charged before the use of its key is recorded. If the repeat was
- * charged first, the charge in this journal is voided. Idempotent.
+ * Records the uses of Idempotency-Keys that were not recorded before the process was gone, so that
+ * repeats are free: a process charges a request before it records the use of its key. If a repeat
+ * is charged already, the charge in this journal is voided. Idempotent.
  * @throws {Unavailable}
  * @throws {EventStoreUnavailable}
  */

@@ -13,7 +13,7 @@ import { type JournalEnd, readJournalEnd } from "./journal-reader.ts";
 /**
  * Closes the journal, so that its process can no longer append. Idempotent: after an error, call it
  * again. Resolves with the revision of `JournalClosed`.
- * @throws {EventStoreUnavailable} if the journal may be closed, now or later
+ * @throws {EventStoreUnavailable} after which the journal may be closed, now or later
  */
 export const closeJournal = async (
   store: EventStore,

@@ -1,6 +1,6 @@
 import type { Time } from "../../async/time.ts";
 
-/** A longer append is mostly the latency of a distant store or a slow disk. */
+/** A longer append mostly waits for a distant store or a slow disk. */
 const longAppendMs = 4;
 const maxDelayMs = 5;
 

@@ -29,8 +29,8 @@ interface JournalAppended {
 const delayMs = { firstMs: 10, maxMs: 500 };
 
 /**
- * Appends after the revision (-1: none). Repeats with the same ids and the same expectation until
- * the store knows the outcome.
+ * Appends after the revision (-1: none). Repeats the append with the same ids and the same
+ * expectation until its outcome is known.
  * @throws permanent errors of the store, if nothing is stored
  * @throws the signal's reason, after which the outcome may be unknown
  */
@@ -55,9 +55,9 @@ export const appendToJournal = async (
 
 /**
  * Determines whether an earlier attempt had stored the events before another process closed the
- * journal. Reads may lag behind the conflict: reads again until they show the closing event, or the
- * revision that the conflict named. Undefined if they do not within seconds: in a cluster that
- * event may be lost with its leader, and then the append succeeds.
+ * journal. Reads may lag behind the conflict, so it reads again until it finds the closing event,
+ * or the revision that the conflict named. Resolves with undefined if it finds neither within
+ * seconds: in a cluster that event may be lost with its leader, and then the append succeeds.
  */
 const readAfterConflict = async (
   stream: string,

@@ -47,7 +47,10 @@ export interface LostEntries {
 
 type CreateEvent = (chained: Chained) => JournalEvent;
 
-/** Bounds the types, metadata, links and member names of all events of a flush. */
+/**
+ * The types, metadata, links and member names of all events of a flush take at most this many
+ * bytes.
+ */
 const envelopeBytes = 1_500;
 /**
  * Voids and ends of streams are rare. A quarter for each leaves at least half of a flush for
@@ -117,7 +120,7 @@ const createEvents = (create: readonly CreateEvent[], chained: Chained, now: num
   return { at: chained.at, links, events };
 };
 
-/** Takes items up to the size of their JSON, the first one whatever its size. */
+/** Takes items while their JSON fits into the size, but at least one. */
 const takeUpTo = <T>(pending: PendingItems<T>, maxBytes: number): { items: T[]; bytes: number } => {
   let bytes = 0;
   const items = pending.takeWhile((item) => {

@@ -18,7 +18,8 @@ export interface JournalEnd {
 }
 
 /**
- * The end of the journal, as far as reads show it: they may lag behind refused appends.
+ * The end of the journal, as far as reads show it: a store may refuse an append because of events
+ * that reads do not show yet.
  * @throws {EventStoreUnavailable}
  */
 export const readJournalEnd = async (store: EventStore, journal: string): Promise<JournalEnd | undefined> => {
@@ -66,7 +67,9 @@ export async function* readUnposted(
   yield* store.readStream(journalStream(journal), { fromInclusive, ...limit });
 }
 
-/** A process acts on an entry within seconds, unless it waits for the event store. */
+/**
+ * A process records what follows from an entry within seconds, unless it waits for the event store.
+ */
 const marginMs = 60_000;
 
 /**

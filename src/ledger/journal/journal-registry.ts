@@ -62,13 +62,13 @@ const isJournalsEvent = (event: RecordedEvent): event is RecordedEvent & Journal
   (event.type === "JournalOpened" || event.type === "JournalRetired") && isWellFormed(event);
 
 /**
- * The registry's state from its last event.
+ * Reads the registry's state from its last event.
  * @throws {EventStoreUnavailable}
  */
 export const readJournalRegistry = async (
   store: EventStore,
 ): Promise<StreamSnapshot<OpenJournals> | undefined> => {
-  // A page of the stream is read only if the last event is not the registry's.
+  // A page of the stream is read only if the last event is malformed or another program's.
   for (const options of [{ limit: 1 }, {}]) {
     for await (const { data, revision, position } of readRegistryBackwards(store, options)) {
       return { state: data.open, revision, position };
@@ -84,7 +84,7 @@ export const readRegistrySnapshot =
     stream === journalRegistryStream ? await readJournalRegistry(store) : undefined;
 
 /**
- * The journals that are opened and not retired, now or as of a log position.
+ * The journals that are in the registry, now or as of a log position.
  * @throws {EventStoreUnavailable}
  */
 export const listOpenJournals = async (

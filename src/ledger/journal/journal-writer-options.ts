@@ -38,8 +38,8 @@ export interface JournalWriterOptions {
    */
   readonly onTakenOver?: (lost: LostEntries) => void;
   /**
-   * Called with errors of callbacks, and with permanent errors of the store: servings then fail,
-   * other entries are repeated.
+   * Called with errors of callbacks, and with permanent errors of the store, after which servings
+   * fail and other entries are repeated.
    */
   readonly onError?: (error: unknown) => void;
 }

@@ -25,7 +25,8 @@ import {
 } from "./pending-entries.ts";
 
 /**
- * Writes this process's journal. One append is in flight; later entries wait for the next flush.
+ * Writes this process's journal. At most one append is in flight. Later entries wait for the next
+ * flush.
  */
 export class JournalWriter {
   readonly journal: string;
@@ -82,9 +83,9 @@ export class JournalWriter {
   }
 
   /**
-   * Adds a serving to a later flush. Calls `done` once, never before this method returns: without
-   * an error when the serving is durable, with the time of its event (empty after an error);
-   * otherwise with
+   * Adds a serving to a later flush. Calls `done` once, never before this method returns. When the
+   * serving is durable, there is no error, and `at` is the time of its event. Otherwise `at` is
+   * empty, and the error is
    * - {Unavailable}: the serving is not in the journal and never will be: its deadline passed
    *   before it was sent, or too many wait;
    * - {OutcomeUnknown}: its deadline passed after it was sent. If it becomes durable, the writer
@@ -141,14 +142,14 @@ export class JournalWriter {
   };
 
   /**
-   * Resolves when everything added so far is durable, servings have failed, or the journal is taken
-   * over. Never rejects.
+   * Resolves when everything added so far is durable, except servings that have failed, or when the
+   * journal is taken over. Never rejects.
    */
   flushed = (): Promise<void> => this.#notified(this.#waiting.untilTaken());
 
   /**
-   * Does what `flushed` does, without the voids and ends of streams that the store has refused:
-   * they may be repeated much later.
+   * Does what `flushed` does, but does not wait for voids and ends of streams that the store has
+   * refused: they may be repeated much later.
    */
   appended = (): Promise<void> => this.#notified(this.#waiting.untilSent());
 
@@ -241,7 +242,7 @@ export class JournalWriter {
     if (flush.isClosing) this.#end(revision);
   }
 
-  /** The caller was refused before the serving became durable. */
+  /** Takes back the charge of a serving that became durable after its caller was refused. */
   #void(serving: Serving, at: string): void {
     if (serving.idempotency) this.#call(() => this.#options.onExpired(serving, at));
     else this.#waiting.voids.add(voidOf(serving, at));
@@ -294,7 +295,7 @@ export class JournalWriter {
 
   readonly #call = (callback: () => void): void => runReporting(callback, this.#options.onError);
 
-  /** Servings expire in order: one that still waits is the first. */
+  /** Servings expire in order, so one that still waits is the first of the queue. */
   #expire = (entry: PendingServing): void => {
     const isWaiting = this.#waiting.servings.first === entry;
     if (isWaiting) this.#waiting.servings.takeFirst();

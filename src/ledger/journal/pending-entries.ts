@@ -16,8 +16,8 @@ export interface PendingServing extends Queued<PendingServing> {
 export type ServingCallback = (error: Error | undefined, at: string) => void;
 
 /**
- * Calls back. An error that is thrown must not keep other callbacks, or the next flush, from
- * running: it is reported.
+ * Calls back. Reports an error that the callback throws, so that other callbacks and the next flush
+ * run.
  */
 export const runReporting = (callback: () => void, onError: (error: unknown) => void): void => {
   try {
@@ -67,14 +67,14 @@ export class PendingEntries {
 const repeatDelayMs = { firstMs: 1_000, maxMs: 60_000 };
 
 /**
- * Entries of a flush that the store has refused with a permanent error. They are repeated alone:
- * the error may be theirs.
+ * Entries of a flush that the store has refused with a permanent error. They are repeated alone,
+ * because they may be the cause of the error.
  */
 class RefusedEntries extends PendingEntries {
   #attempts = 0;
   #isDue = false;
 
-  /** True when the next attempt is to be made. */
+  /** True when the next attempt is due. */
   get isDue(): boolean {
     return this.#isDue && !this.isEmpty;
   }
@@ -120,7 +120,10 @@ export class WaitingEntries extends PendingEntries {
     await Promise.all([this.untilSent(), this.refused.untilTaken()]);
   }
 
-  /** Does what `untilTaken` does, without the refused entries, which may be repeated much later. */
+  /**
+   * Does what `untilTaken` does, but does not wait for refused entries, which may be repeated much
+   * later.
+   */
   untilSent(): Promise<void> {
     return super.untilTaken();
   }

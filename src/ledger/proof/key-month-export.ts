@@ -42,9 +42,9 @@ interface KeyMonthRequest {
 }
 
 /**
- * Seals the log if that is due, and yields the text of an export that proves one key's month as of
- * the last seal, in chunks of complete lines: what `createKeyMonthVerifier` verifies. Reads the
- * sealed streams of the whole log once, to prove that the seal covers the events.
+ * Seals the log if that is due. Yields an export that proves one key's month as of the last seal,
+ * as text in chunks of complete lines. `createKeyMonthVerifier` verifies it. Reads the sealed
+ * streams of the whole log once, to prove that the seal covers the events.
  * @throws {Invalid} for a bad month
  * @throws {NotFound} for a key that was never issued
  * @throws as `Seals.sealIfDue` does
@@ -142,7 +142,7 @@ interface Selection {
 
 const nameOfEvent = (stream: string, revision: number): string => `${stream} ${revision}`;
 
-/** Builds the tree of the seal. The proofs have the names of their events. */
+/** Builds the tree of the seal. Returns the proofs by the names of their events. */
 const proveInclusion = async (
   store: EventStore,
   last: Seal,

@@ -42,7 +42,7 @@ export const scheduleSeals = ({ seals, time, onError }: SealScheduleOptions) => 
      * @throws while the log cannot be sealed
      */
     probe: async (): Promise<void> => {
-      if (hasFailed) throw new Error("the log could not be sealed, see the log");
+      if (hasFailed) throw new Error("the event log could not be sealed: the service's log says why");
     },
     /**
      * Cancels a seal whose events are still being read: the first seal of a long log can take

@@ -66,8 +66,8 @@ interface SealsOptions {
   readonly keys: readonly NoteVerifier[];
   readonly clock: () => EpochMs;
   /**
-   * Rejects with {Unavailable} if this machine's clock may be wrong: a seal of the future would
-   * delay all that follow.
+   * Rejects with {Unavailable} if this machine's clock may be wrong: a seal with a future time
+   * would delay all later seals.
    */
   readonly requireMeasuredClock: () => Promise<void>;
   /** Measures the delays after a conflict. Default: real time. */
@@ -162,9 +162,9 @@ const isSealedEvent = (event: RecordedEvent): event is RecordedEvent & { readonl
   event.type === "Sealed" && isWellFormed(event);
 
 /**
- * A seal that continues the last one. Positions are readable in order: when a read has shown one
- * position, a read that starts later misses no event before it. So the streams are read after
- * `readLedgerEnd`, and the journals after both.
+ * Prepares a seal that continues the last one. Positions are readable in order: when a read has
+ * shown one position, a read that starts later misses no event before it. So the streams are read
+ * after `readLedgerEnd`, and the journals after both.
  */
 const prepareSeal = async (
   { store, signer, signal }: Pick<SealsOptions, "store" | "signer"> & { signal: AbortSignal | undefined },

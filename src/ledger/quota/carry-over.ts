@@ -9,9 +9,8 @@ import type { EpochMs } from "../../domain/time.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 
 /**
- * Counts a key's usage of the month against a quota that its plan has received since. Call it
- * before the plan is changed, and again afterwards for characters that were spent in between.
- * Idempotent.
+ * Counts the usage of a key without a quota against the quota that its new plan has. Call it before
+ * the plan is changed, and again afterwards for characters that were spent in between. Idempotent.
  * @throws {Unavailable}
  */
 type CarryOverUsage = (apiKey: string, month: string) => Promise<void>;

@@ -16,7 +16,10 @@ import { WaitingRequests } from "./waiting-requests.ts";
 
 /** The characters of one key and month in one journal. Each active key has one, so it is small. */
 export class Tally {
-  /** Charged, in flight or held characters. Negative after voids of other journals' servings. */
+  /**
+   * The characters that are charged, in flight or held. Negative after voids of other journals'
+   * servings.
+   */
   spent = 0;
   /** The part of `spent` that requests in progress hold. */
   held = 0;
@@ -37,7 +40,7 @@ export interface ReservationContext extends SettlementContext {
   readonly onTakenOver: () => void;
 }
 
-/** The default time that a serving waits for the event store is the same. */
+/** By default, a serving waits for the event store for the same time. */
 const appendTimeoutMs = 5_000;
 
 /**
@@ -48,7 +51,7 @@ const idleFactor = 4;
 const maxIdleReturns = 8;
 
 /**
- * One journal's reservation of one key and month. At most one command of it runs at a time. The
+ * One journal's reservation of one key and month. At most one of its commands runs at a time. The
  * characters that may be spent are lowered before a return is appended, and raised only after a
  * reservation is durable.
  */
@@ -107,8 +110,8 @@ export class KeyReservation {
   }
 
   /**
-   * Call it when spent characters were voided. Others recall characters from journals with a
-   * reservation only: without one, this journal states its lower total at once.
+   * Call it when spent characters were voided. Other journals recall characters only from journals
+   * with a reservation: without one, this journal states its lower total at once.
    */
   refunded(): void {
     if (!this.hasRefund) return;
@@ -238,7 +241,7 @@ export class KeyReservation {
       if (!(error instanceof QuotaExceeded)) throw error;
       const { reservedTotal } = this.#tally;
       const unknown = await this.#untilAppended();
-      // A recall must get its response soon. The reservation is tried again after it.
+      // A recall must get its response soon. The reservation is tried again after that.
       if (this.#isTakenOver || quota !== this.#quota || this.#isRecalled) return;
       this.#tally.reservedTotal = reservedTotal;
       if (this.#tally.spent < spent) return; // a serving has failed: there is room for another
@@ -248,8 +251,8 @@ export class KeyReservation {
   }
 
   /**
-   * Servings in flight and requests in progress count as spent, and may fail, or be voided by the
-   * next flush. Resolves with an error if this takes too long.
+   * Waits for servings in flight and requests in progress: they count as spent, but may fail, or be
+   * voided by the next flush. Resolves with an error if this takes too long.
    */
   async #untilAppended(): Promise<Error | undefined> {
     const onTimeout = () =>
@@ -264,7 +267,7 @@ export class KeyReservation {
     return await withDeadline(deadline, appended).catch((error: Error) => error);
   }
 
-  /** From now on only requests in progress add servings, of the characters that they hold. */
+  /** Afterwards only requests in progress add servings, from the characters that they hold. */
   async #stopSpending(): Promise<void> {
     // Requests that were granted characters in this turn spend them first.
     await setImmediate();

@@ -33,7 +33,10 @@ export class QuotaStatements {
   readonly #stream: string;
   readonly #totals: StatedTotals;
   #isReserved = false;
-  /** The totals of appends whose outcome is unknown: true if they reserve characters. */
+  /**
+   * Keys are the totals of appends whose outcome is unknown. True if the append reserves
+   * characters.
+   */
   readonly #unresolved = new Map<number, boolean>();
   #position = -1;
 

@@ -33,7 +33,7 @@ export interface QuotaThresholdsOptions {
   readonly store: EventStore;
   readonly handler: Pick<CommandHandler, "execute">;
   readonly usage: Pick<UsageReader, "countsOf">;
-  /** Gets the unposted entries that are read. */
+  /** Receives the unposted entries that are read. */
   readonly known?: Pick<KnownEntries, "catchUp">;
   /**
    * The monthly quota of the key's plan; null or undefined without one.
@@ -51,8 +51,8 @@ export interface QuotaThresholdsOptions {
 
 const maxConcurrentReads = 8;
 /**
- * The first check reads the entries that no account has yet, which may be gigabytes while very many
- * keys are busy. The pause after a check is this many times as long as the check.
+ * The pause after a check is this many times as long as the check. The first check reads all
+ * unposted entries, which may be gigabytes while very many keys are busy.
  */
 const pauseFactor = 20;
 const minPauseMs = 10_000;

@@ -57,8 +57,8 @@ export class RecalledHolders {
   }
 
   /**
-   * Resolves after the next change, or when the first holder's time is up. Settles the reservations
-   * of holders whose time was up already when the state was read.
+   * Resolves after the next change, or when the first holder's time is up. If the time of some
+   * holders was up already when the state was read, settles their reservations instead.
    */
   async waitForReturns(state: Quota, readAfter: Moment): Promise<void> {
     const { journal, time, recallTimeoutMs } = this.#context;

@@ -101,7 +101,7 @@ export class Reservations {
   }
 
   /**
-   * Spends characters of a key's month if this journal holds them. If it returns false, call
+   * Spends characters of a key's month if this journal has reserved them. If it returns false, call
    * `reserve`, then try again. With `quota` null (no quota) it only counts them.
    */
   trySpend(keyNumber: number, month: string, characters: number, quota: number | null): boolean {
@@ -161,7 +161,7 @@ export class Reservations {
     if (characters > 0) await this.#reservation(apiKey, month).reserve(characters, quota);
   }
 
-  /** Returns characters that were spent but not served, or voided. */
+  /** Returns spent characters of a serving that failed or was voided. */
   refund(apiKey: string, month: string, characters: number): void {
     const keyNumber = keyNumberOf(apiKey);
     if (!this.#tallies.isKept(keyNumber, month)) return;

@@ -3,7 +3,7 @@ import { Tally } from "./key-reservation.ts";
 
 /**
  * A journal's tallies by month and key. Those of the latest month are kept as long as the journal
- * lives, because its next reservation states its absolute total. Earlier ones are kept until their
+ * lives, because each reservation states the journal's total. Earlier ones are kept until their
  * reservations are returned.
  */
 export class Tallies {

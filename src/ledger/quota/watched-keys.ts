@@ -15,8 +15,8 @@ export interface WatchedKey {
 }
 
 /**
- * Counts the characters that keys are charged in the latest month. A read does not show what was
- * counted shortly before it, so counts are kept as of the last two checks.
+ * Counts the characters that keys are charged in the latest month. A read may not show what was
+ * counted shortly before it, so the counts at the last two checks are kept.
  */
 export class WatchedKeys {
   #keys = new Map<string, WatchedKey>();

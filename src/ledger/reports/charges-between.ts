@@ -11,8 +11,8 @@ export interface ChargesRequest {
   /** Only entries that were recorded up to this time count. */
   readonly asOf: number;
   /**
-   * If true, the charges of a posting and a day may be one sum, at the day's midnight, if the whole
-   * day lies within the times.
+   * If true, the charges of one day in a posting may be given as one sum at the day's midnight, if
+   * the whole day lies within the times.
    */
   readonly byDay: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -69,8 +69,8 @@ const monthsOf = ({ fromInclusive, toExclusive, asOf }: ChargesRequest): string[
 };
 
 /**
- * Sums without voids name every day that has an entry. With voids, the entries of a day may add up
- * to nothing.
+ * Sums without voids name every day that has an entry. With voids, a day whose entries add up to
+ * nothing is missing.
  */
 const useOf = ({ sums, at, isWhole }: SummedUp, request: ChargesRequest): Use => {
   const { byDay, fromInclusive } = request;
@@ -88,8 +88,8 @@ const hasWholeDays = ({ fromInclusive, toExclusive, asOf }: ChargesRequest): boo
   fromInclusive % dayMs === 0 && (toExclusive % dayMs === 0 || toExclusive > asOf);
 
 /**
- * Says whether a time range lies inside of the requested one. A day that ends after `asOf` counts
- * as inside, because nothing was recorded after it.
+ * Says whether a day lies inside the requested times. If these end after `asOf`, their last day
+ * counts as inside, because no later entry is included.
  */
 const placeOf = (
   day: number,

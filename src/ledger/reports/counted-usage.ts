@@ -38,7 +38,7 @@ interface CountedUsageOptions {
 /**
  * Follows the log from the first read until ten minutes after the last one. Only operators and
  * auditors ask for the usage of all keys, and adding up every serving of every instance would cost
- * each of them several per cent of its work.
+ * each instance several per cent of its work.
  */
 export const createCountedUsage = ({
   store,
@@ -86,12 +86,12 @@ export const createCountedUsage = ({
   };
 };
 
-/** The keys of the largest page of a list. */
+/** The largest page of a list has this many keys. */
 const maxKeysRead = 1_000;
 
 /**
- * Counts the usage of keys. For the keys of one page, reads the end of the account of each. For
- * more keys, uses the totals or, until these are complete, the accounts too.
+ * Counts the usage of keys. If they fit on one page, it reads the end of each account. For more
+ * keys it uses the totals, or the accounts as long as the totals are incomplete.
  */
 export const createCountUsage = ({
   readCountedUsage,

@@ -15,7 +15,7 @@ interface OwnUsageRequest {
  */
 export interface OwnUsage extends Pick<UsageReport, "month" | "asOf" | "finalUntil" | "requests"> {
   readonly used: number;
-  /** The plan's characters as of that time; null: no limit, or the key was not issued yet. */
+  /** The plan's characters at `asOf`; null: no limit, or the key was not issued yet. */
   readonly limit: number | null;
   /** Never negative; null without a limit. */
   readonly remaining: number | null;

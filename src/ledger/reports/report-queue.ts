@@ -8,16 +8,16 @@ import { queues } from "../../limits/queues.ts";
 export interface ReportQueue {
   /**
    * Runs `report` when it is the key's turn. The signal that it receives is aborted when it takes
-   * too long. A slow report may be aborted and run once more, when one of the slots for slow ones
-   * is free.
+   * too long. A slow report may be aborted, and is then run once more when a slot for slow ones is
+   * free.
    * @throws {Unavailable} if too many reports are waiting, or this one takes too long
    */
   run<T>(apiKey: string, signal: AbortSignal, report: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
 /**
- * A report that takes longer needs a slot for slow ones: all others would wait behind two long
- * reports of two keys.
+ * A report that takes longer needs a slot for slow ones. Otherwise all others would wait for two
+ * long reports of two keys.
  */
 const slowAfterMs = 1_000;
 const maxReportMs = 30_000;
@@ -25,7 +25,7 @@ const maxReportMs = 30_000;
 const tooLong = (cause: unknown): Unavailable =>
   new Unavailable("The report takes too long. Request a shorter range.", 60, { cause });
 
-/** The reason with which a report is aborted. */
+/** The reasons with which reports are aborted. */
 const needsSlowSlot = new Error("The report is slow, and other slow ones are running.");
 const timedOut = new Error("The report takes too long.");
 
@@ -88,7 +88,7 @@ export const createReportQueue = ({ time = backgroundTime }: { time?: Time } = {
   };
 };
 
-/** Throws why the report failed: its own error, unless this queue has aborted it. */
+/** Throws the report's own error, unless this queue has aborted the report. */
 const failureOf =
   ({ signal: attempt }: AbortController, caller: AbortSignal) =>
   (error: unknown): never => {

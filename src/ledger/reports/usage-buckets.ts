@@ -75,7 +75,10 @@ export interface UsageRow {
  */
 export type ReportUsageBuckets = (request: UsageBucketsRequest) => Promise<UsageBuckets>;
 
-/** Bounds the memory of a page that is grouped by key or website: it then has fewer buckets. */
+/**
+ * Bounds the memory of a page that is grouped by key or website: with many keys it has fewer
+ * buckets.
+ */
 const maxRows = 200_000;
 
 interface UsageBucketsOptions {

@@ -10,7 +10,7 @@ export interface UsageOverview {
   /** The time in ISO 8601, UTC. */
   readonly asOf: string;
   readonly asOfPosition: number;
-  /** False while this instance reads the log of the last month: later servings are missing. */
+  /** False while this instance still reads the log: the latest servings are missing. */
   readonly isComplete: boolean;
   readonly today: UsagePeriod;
   readonly month: UsagePeriod;

@@ -60,9 +60,9 @@ export interface UsageReport extends UsageCount {
   readonly quotas: readonly QuotaSince[];
   readonly voided: UsageCount;
   /**
-   * The usage that was recorded with a wrong clock under other months, or under other days of this
-   * month, for each month under which it is charged. Only the report of the month in which the
-   * clock was corrected has this list, if there is such usage.
+   * The usage that a wrong clock recorded under other months, or under other days of this month:
+   * one item for each month that is charged. Only the report of the month in which the clock was
+   * corrected has this list.
    */
   readonly corrections?: readonly CorrectedUsage[];
   readonly byDay: readonly (UsageCount & { readonly day: string })[];
@@ -86,8 +86,9 @@ interface QuotaSince {
 
 /**
  * A key's usage in a month, in characters and requests, as of any time or any position of the log.
- * @throws {Invalid} for a bad month, time or position, {NotFound} for a key that was never issued,
- * {Unavailable} when the event store cannot be read.
+ * @throws {Invalid} for a bad month, time or position
+ * @throws {NotFound} for a key that was never issued
+ * @throws {Unavailable} when the event store cannot be read
  */
 export type ReportUsage = (request: UsageReportRequest) => Promise<UsageReport>;
 
@@ -163,7 +164,9 @@ const report = async (
   };
 };
 
-/** Reads the listed events of journals. Voids of their servings may be in other events. */
+/**
+ * Adds up the usage in the events that each correction lists. Voids of it may be in other events.
+ */
 const correctionsOf = async (
   store: EventStore,
   { apiKey, month, asOf, signal }: Required<Omit<UsageRequest, "signal">> & Pick<UsageRequest, "signal">,

@@ -36,11 +36,9 @@ interface SessionOptions {
   readonly onFlushed: (events: readonly FlushedEvent[]) => void;
   /** Called when the journal cannot be used any more. */
   readonly onUnusable: (session: Session) => void;
-  /**
-   * Called with a serving with an Idempotency-Key that is durable, and whose caller was refused.
-   */
+  /** Called with a durable serving with an Idempotency-Key, if its caller was refused. */
   readonly onExpired: (receipt: Receipt) => void;
-  /** Called with the entries that belong into the next journal. */
+  /** Called with the entries that belong in the next journal. */
   readonly onLost: (lost: LostEntries) => void;
   readonly onError: (what: string, error: unknown) => void;
 }

@@ -32,7 +32,7 @@ interface RecentChargesOptions {
 
 type OwnEvent = JournalEvent & Pick<FlushedEvent, "keyNumbers">;
 
-/** A part of an object is free for this long after its key was charged for the object. */
+/** A part of audio is free for this long after the key was charged for the audio. */
 const freePartMs = 10 * 60_000;
 /** Usually the other journals' events are followed within a tenth of a second. */
 const maxCatchUpMs = 5_000;
@@ -43,10 +43,10 @@ const maxCatchUpMs = 5_000;
 const maxLagMs = 100;
 /** Callers that arrive during a read wait for the next one, which must also end in time. */
 const maxEndReadMs = 2_000;
-/** Bounds the start of a process after ten busy minutes. */
+/** Bounds the time that a process takes to start after ten busy minutes. */
 const maxServingsRead = 500_000;
 
-/** The objects for which keys were charged within 10 minutes, by any process. */
+/** The audio for which keys were charged within 10 minutes, by any process. */
 export class RecentCharges {
   readonly #options: Required<RecentChargesOptions>;
   #objects = new RecentObjects(freePartMs);
@@ -126,9 +126,9 @@ export class RecentCharges {
   }
 
   /**
-   * Follows all journals but this process's own, from the log position at which that one was
-   * opened. Call it again when the process opens its next journal. The first call also reads the
-   * last 10 minutes.
+   * Follows all journals but this process's own, from the log position at which its own was opened.
+   * Call it again when the process opens its next journal. The first call also reads the last 10
+   * minutes.
    * @throws {EventStoreUnavailable}
    */
   async follow(ownJournal: string, position: number): Promise<void> {
@@ -225,7 +225,7 @@ const unsentOf = ({ part }: Pick<ServingDetails, "part"> = {}): number =>
 
 /**
  * Reads the journals that were open within the window up to a position. It reads the newest events
- * of each, with an equal share of the servings.
+ * of each, up to an equal share of `maxServingsRead`.
  */
 const readRecent = async (
   store: EventStore,

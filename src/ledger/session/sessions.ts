@@ -4,9 +4,9 @@ import type { JournalWriter } from "../journal/journal-writer.ts";
 import type { Reservations } from "../quota/reservations.ts";
 
 /**
- * One life of this process in the ledger, from the opening of a journal to its end. It holds
- * everything that belongs to that journal, and nothing of it is used for the next journal. A
- * process that continues after its journal was closed starts its next session.
+ * A process while it writes one journal. The session holds everything that belongs to this journal,
+ * and nothing of it is used for the next journal. A process that continues after its journal was
+ * closed starts another session.
  */
 export interface Session {
   readonly writer: JournalWriter;
@@ -23,13 +23,13 @@ interface SessionsOptions {
    */
   readonly create: () => Promise<Session>;
   /**
-   * Closes a journal against its writer. Idempotent.
+   * Closes a journal whether or not its writer takes part. Idempotent.
    * @throws {Unavailable}
    */
   readonly takeOver: (journal: string) => Promise<unknown>;
   /** Settles the quotas of a closed and posted journal's last voids. */
   readonly settleVoids: (journal: string) => Promise<void>;
-  /** Removes a closed and posted journal from the list of open ones. */
+  /** Removes a closed and posted journal from the registry. */
   readonly forgetJournal: (journal: string) => Promise<void>;
   readonly onError: (what: string, error: unknown) => void;
 }
@@ -98,8 +98,9 @@ export class Sessions {
   }
 
   /**
-   * Call it when the journal was or must be closed. Closes, posts and retires it in the background.
-   * The next request opens a new one.
+   * Call it when another process has closed the journal, or when it must be closed at once. Closes
+   * the journal, posts it and removes it from the registry, in the background. The next request
+   * opens a new one.
    */
   takeOver(session: Session): void {
     this.#end(session, async ({ writer }) => {
@@ -110,16 +111,17 @@ export class Sessions {
   }
 
   /**
-   * Records pending entries, and closes, posts and retires the journal, in the background. The next
-   * request opens a new one.
+   * Records pending entries, closes and posts the journal, and removes it from the registry, in the
+   * background. The next request opens a new one.
    */
   renew(session: Session): void {
     this.#end(session, (ended) => closeInOrder(ended, "idle"));
   }
 
   /**
-   * Closes the current session: records pending entries, returns reserved characters, posts, and
-   * retires the journal. Resolves when no journal is being closed any more.
+   * Closes the current session: records pending entries, returns reserved characters, closes and
+   * posts the journal, and removes it from the registry. Resolves when no journal is being closed
+   * any more.
    */
   async close(reason: "shutdown" | "idle"): Promise<void> {
     await this.#opening?.catch(() => {});
@@ -137,13 +139,13 @@ export class Sessions {
   }
 
   /**
-   * The order of closing: each step states something final about the one before.
+   * Closes in this order, because each step needs the final result of the one before.
    * 1. The journal is closed. In `closeInOrder`, pending entries are appended first, then unspent
    *    characters are returned. In `takeOver`, nothing can be appended any more.
    * 2. The charges of the closed journal are posted to the usage accounts.
    * 3. Voids that the quota streams do not know are settled.
-   * 4. The journal leaves the list of open ones. If the process ends earlier, or a step fails, a
-   *    later sweep of this or another process recovers the journal.
+   * 4. The journal leaves the registry. If the process ends earlier, or a step fails, a later sweep
+   *    of this or another process recovers the journal.
    */
   async #endWith(session: Session, close: Close): Promise<void> {
     const { writer, reservations, postings } = session;
