@@ -48,9 +48,9 @@ interface AppOptions extends MiddlewareOptions {
  * 4. If its audio is in memory, the ledger records it, which checks the quota, and it is sent.
  * 5. Otherwise the middleware runs, whose last step is the operation.
  *
- * A refusal by any step skips the others, except the middleware, which presents it. Only its route
- * and its caller decide whether a request is admitted, so that callers without credentials learn
- * nothing of what is in memory.
+ * A refusal by any step skips the others, except the middleware, which presents it. Whether a
+ * request is admitted depends only on its route and its caller. So callers without credentials
+ * learn nothing of what is in memory.
  */
 export const createApp = ({ router, observer, ...options }: AppOptions): HandleRequest => {
   const runMiddleware = createRunner(middlewareOf(options), options.log);
@@ -65,7 +65,8 @@ export const createApp = ({ router, observer, ...options }: AppOptions): HandleR
     try {
       operation?.admit?.(req, state);
     } catch (refusal) {
-      // Nothing was counted yet.
+      // This process's share of a limit is used up, and nothing was counted: this asks for more,
+      // then tries again.
       if (refusal instanceof RateLimited && refusal.more)
         return void refusal.more(() => handle(req, res, state));
       return void refuse(refusal);

@@ -40,14 +40,12 @@ export const createApiCors = ({
   });
 };
 
-/**
- * `X-API-Secret` is missing on purpose: a secret must not be used in a page. Chromium caps Max-Age
- * at two hours.
- */
+/** Chromium caps Max-Age at two hours. */
 const preflightHeaders = {
   "Access-Control-Allow-Methods": "GET, HEAD, POST",
   "Access-Control-Max-Age": "7200",
 };
+/** `X-API-Secret` is missing on purpose: a secret must not be used in a page. */
 const allowedHeaders =
   "Authorization, Content-Type, Idempotency-Key, If-None-Match, If-Range, Range, X-API-Key";
 

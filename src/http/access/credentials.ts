@@ -19,9 +19,9 @@ export const createCredentialReader = (tokenHeaders: readonly string[]) => {
   const inLowerCase = names.map((name) => name.toLowerCase());
   return {
     /**
-     * The one credential that counts: a secret takes precedence over a token, and a token over an
-     * origin, valid or not. The same forms count at every path, so that nothing about a caller
-     * depends on the operation.
+     * Reads the one credential that counts: a secret takes precedence over a token, and a token
+     * over an origin, valid or not. The same forms count at every path, so that nothing about a
+     * caller depends on the operation.
      */
     read: (request: IncomingMessage): Credentials => {
       const apiKey = single(request.headers["x-api-key"]);
@@ -33,8 +33,8 @@ export const createCredentialReader = (tokenHeaders: readonly string[]) => {
       return { by: "origin", apiKey: apiKey ?? keyInQuery(request.url ?? ""), origin };
     },
     /**
-     * True if a header has credentials, valid or not. Clients without a key send `Authorization:
-     * Bearer` without a token.
+     * True if a header has credentials, valid or not. Some clients without a key send
+     * `Authorization: Bearer` without a token.
      */
     finds: ({ headers }: IncomingMessage): boolean =>
       inLowerCase.some((name) => !/^(bearer)?\s*$/i.test(String(headers[name] ?? ""))),
@@ -81,8 +81,8 @@ const single = (header: string | string[] | undefined): string | undefined =>
   typeof header === "string" ? header : undefined;
 
 /**
- * Names the headers that may have credentials in `Vary` of each response that only the caller's own
- * cache stores.
+ * If only the caller's own cache stores a response, its `Vary` names the headers that may have
+ * credentials.
  */
 export const varyByCredentials =
   (headers: readonly string[]): Middleware =>

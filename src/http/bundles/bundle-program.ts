@@ -61,8 +61,8 @@ const importOtherScripts: Plugin = {
 };
 
 /**
- * Parts of zod that nothing in the console uses, but that zod itself imports. They are half of its
- * size. English messages are imported separately.
+ * Parts of zod that nothing in the console uses, but that zod itself imports. They are half of zod.
+ * English messages are imported separately.
  */
 const unusedParts =
   /zod\/v4\/(locales\/index|classic\/from-json-schema|core\/(compile|to-json-schema|json-schema-\w+))\.js$/;

@@ -50,8 +50,8 @@ const retryMs = 60_000;
 
 /**
  * Loads the bundles of bundle-program.ts, because the project has no build step. It uses those that
- * an earlier process kept if their sources are the same, and otherwise runs the program. It runs
- * with an empty environment: bundlers need no secrets.
+ * an earlier process kept if their sources are the same, and otherwise runs the program. The
+ * program runs with an empty environment: bundlers need no secrets.
  */
 export const createBundleLoader = ({
   warn,
@@ -64,7 +64,7 @@ export const createBundleLoader = ({
   const bundle = async (signal: AbortSignal): Promise<BundledFiles> => {
     const limits = { maxBuffer: 64 * 1024 * 1024, timeout: 300_000 };
     const { stdout } = await promisify(execFile)(process.execPath, [program], { env: {}, signal, ...limits });
-    await keep(keptFile, stdout).catch(() => undefined); // the installation is read-only, so they stay in memory
+    await keep(keptFile, stdout).catch(() => undefined); // if it is read-only, they stay in memory
     return JSON.parse(stdout);
   };
 
@@ -112,7 +112,9 @@ const replace = async (path: string, content: string): Promise<void> => {
   }
 };
 
-/** Returns undefined if there are none, if they are damaged, or if a source has changed. */
+/**
+ * Returns the kept bundles; undefined if there are none, they are damaged, or a source has changed.
+ */
 const readKept = async (path: string): Promise<BundledFiles | undefined> => {
   const [digest, json = ""] = (await readFile(path, "utf8").catch(() => "")).split("\n", 2);
   if (json === "" || digest !== hash("sha256", json)) return undefined;
@@ -121,7 +123,7 @@ const readKept = async (path: string): Promise<BundledFiles | undefined> => {
 };
 
 /**
- * True if the sources have these digests. To read 400 of them takes 60 ms of CPU time, so the file
+ * True if the sources have these digests. Reading 400 of them takes 60 ms of CPU time, so the file
  * `path` keeps what was found: a source that is still the same file is not read again.
  */
 const areUnchanged = async (inputs: BundledFiles["inputs"], path: string): Promise<boolean> => {

@@ -23,7 +23,7 @@ const preferredOf = (ctx: Context, accept: string): string | undefined =>
     ? ctx.acceptsEncodings("br", "gzip", "identity") || undefined
     : ["br", "gzip"].find((coding) => ctx.acceptsEncodings(coding));
 
-/** Chooses the coding for a response of that size; undefined for none. Sets `Vary`. */
+/** Chooses the coding for a response of this size; undefined for none. Sets `Vary`. */
 const codingFor = (ctx: Context, bytes: number): Coding | undefined => {
   if (bytes <= minBytes) return undefined;
   ctx.vary("Accept-Encoding");

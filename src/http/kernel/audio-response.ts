@@ -33,7 +33,7 @@ export const audioHeaders = (
   "Accept-Ranges": "bytes",
 });
 
-/** Names the marks of public audio. */
+/** A `Link` header that names the marks of public audio. */
 export const marksLink = (publicPath: string, audioName: string): string =>
   `<${publicPath}${publicUrlPath(marksName(audioName))}>; rel="describedby"; type="${marksMimeType}"`;
 

@@ -17,7 +17,7 @@ const isCloseDelimited = (res: ServerResponse): boolean =>
   isBefore11(res) && !res.chunkedEncoding && !res.hasHeader("Content-Length");
 
 /**
- * HTTP/1.0 is nginx's default for upstreams. To HTTP/1.1 Node sends each response with a length or
+ * HTTP/1.0 is nginx's default for upstreams. In HTTP/1.1 Node sends each response with a length or
  * in chunks.
  */
 const isBefore11 = ({ req }: ServerResponse): boolean => req.httpVersion !== "1.1";
@@ -34,7 +34,7 @@ export function closeIfBegun(this: ServerResponse, socket: Socket): void {
 export const createCloseDelimitedResponses = () => {
   const open = new Set<ServerResponse>();
   return {
-    /** Follows a response before its headers are set. */
+    /** Call it before the headers of the response are set. */
     follow: (res: ServerResponse): void => {
       if (!isBefore11(res)) return;
       open.add(res);

@@ -70,7 +70,7 @@ const onError = (error: Error & { status?: number; code?: string }, { req }: Con
 
 const common = { urlencoded: false, multipart: false, onError };
 
-/** koa-body, which loads 110 modules. */
+/** koa-body loads 110 modules, which would delay the start. */
 export const loadBodyParser = lazy(async () => {
   const { koaBody } = await import("koa-body");
   return {
@@ -81,8 +81,8 @@ export const loadBodyParser = lazy(async () => {
 });
 
 /**
- * koa-body distinguishes neither an empty body from `{}` nor malformed UTF-8 from replacement
- * characters.
+ * Observes what koa-body does not report: it distinguishes neither an empty body from `{}` nor
+ * malformed UTF-8 from replacement characters.
  */
 const observeBody = (req: IncomingMessage): { readonly isUtf8: boolean; readonly bytes: number } => {
   const decoder = new TextDecoder("utf-8", { fatal: true });

@@ -98,8 +98,8 @@ export const onResponseEnd = (res: ServerResponse, callback: () => void): void =
 };
 
 /**
- * Aborts when the connection ends before its response is complete: with {Unavailable} during a
- * shutdown, which destroys the connections that are left.
+ * Returns a signal that aborts when the connection ends before its response is complete. During a
+ * shutdown, which destroys the remaining connections, the reason is {Unavailable}.
  */
 export const disconnectSignal = (ctx: Context): AbortSignal => {
   const controller = new AbortController();

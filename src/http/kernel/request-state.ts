@@ -35,8 +35,8 @@ interface RoutedOperation {
 export type Admit = (req: IncomingMessage, state: RequestState) => void;
 
 /**
- * Responds to an admitted caller if the audio is in memory, and returns false if it is not. It may
- * call `refuse` instead, also later.
+ * Responds to an admitted caller if the audio is in memory, and returns false if it is not. Instead
+ * of responding it may call `refuse`, even after it has returned true.
  */
 export type FromMemory = (
   req: IncomingMessage,

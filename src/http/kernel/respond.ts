@@ -16,8 +16,9 @@ export const respond = (ctx: Context, { status, headers, body }: HttpResponse): 
 };
 
 /**
- * Sends a text while it is produced. An error before its first part still gets its own status. A
- * later one omits the last chunk, or resets the connection of a response without chunks.
+ * Sends a text while it is produced. An error before its first part still gets its own status.
+ * After a later error the last chunk is missing, or the connection of a response without chunks is
+ * reset.
  */
 export const respondWithText = async (
   ctx: Context,

@@ -19,7 +19,10 @@ type SelfAuthenticated = "none" | "websocket" | "verification token";
 export type Admissions = Readonly<Record<Exclude<Auth, SelfAuthenticated>, Admit>>;
 
 export interface OperationRouter {
-  /** The most specific path that matches and has the method, or else the most specific one. */
+  /**
+   * Finds the most specific path that matches and has the method, or else the most specific one
+   * that matches.
+   */
   find(method: string, target: string): Route;
 }
 

@@ -109,8 +109,8 @@ const createHttpServer = (
       requestTimeout: 60_000,
       headersTimeout: 20_000, // begins with the first byte of a request, so it does not affect idle connections
       keepAliveTimeout: keepAliveMs,
-      // The stream of a request without a body is then destroyed from the start, and never emits
-      // `end` or `close`. Experimental in Node 24; ignored before 24.12.
+      // With this, the stream of a request without a body is destroyed from the start, and never
+      // emits `end` or `close`. Experimental in Node 24; ignored before 24.12.
       optimizeEmptyRequests: true,
       requireHostHeader: false, // required above, because Node's own 400 has no error envelope
       shouldUpgradeCallback: (request) => !problemOf(request) && (upgrade?.accepts(request) ?? false),
@@ -127,15 +127,14 @@ const createHttpServer = (
 };
 
 /**
- * Requests that a connection may send before the response to its first one is complete. No browser
- * or proxy sends any.
+ * The number of requests that a connection may send before the response to its first one is
+ * complete. No browser or proxy sends any.
  */
 const maxPipelined = 16;
 
 /**
- * Finds requests that are too many on their connection. Node reads and serves requests of a
- * connection at once, whose responses then wait for each other: a few connections would fill the
- * memory.
+ * Finds requests that are too many on their connection. Node serves all requests of a connection at
+ * once, and their responses wait for each other: a few connections could fill the memory.
  */
 const createPipelineLimit = () => {
   const waiting = new WeakMap<Socket, number>();
@@ -154,7 +153,7 @@ const urlOf = (server: Server): string => {
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 };
 
-/** No client sends so much. It would take milliseconds to sort a list that fills the header. */
+/** No client sends more. Sorting a list that fills the headers would take milliseconds. */
 const longestPreference = 1_000;
 
 const ignoreLongPreferences = ({ headers }: IncomingMessage): void => {
@@ -163,9 +162,9 @@ const ignoreLongPreferences = ({ headers }: IncomingMessage): void => {
 };
 
 /**
- * Node's parser accepts requests of HTTP/0.9 and HTTP/2.0, and takes the first of several Host
- * headers, where a proxy may take the last. HTTP/1.1 requires a Host header (RFC 9112, section
- * 3.2).
+ * Finds problems that Node's parser ignores. It accepts requests of HTTP/0.9 and HTTP/2.0, and
+ * takes the first of several Host headers, where a proxy may take the last. HTTP/1.1 requires a
+ * Host header (RFC 9112, section 3.2).
  */
 const problemOf = ({ httpVersion, rawHeaders }: IncomingMessage): Problem | undefined => {
   const isCurrent = httpVersion === "1.1";

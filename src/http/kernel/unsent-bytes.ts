@@ -13,8 +13,8 @@ const budgetLimits: ByteBudgetOptions = {
 };
 
 /**
- * Returns a function that waits until the response may have this many unsent bytes in memory. They
- * count until its next call, which replaces them, or until the response ends.
+ * Returns a function that waits until the response may have this many unsent bytes in memory. The
+ * bytes count until the next call replaces them, or the response ends.
  * @throws the signal's reason
  */
 export type HoldUnsentBytes = (ctx: Context, signal: AbortSignal) => (bytes: number) => Promise<void>;

@@ -96,7 +96,8 @@ const verifyOrigin = ({ originVerification, limits, clientOf }: AccessOptions): 
     handle: async (_, { req, state }) => {
       const { authorization, origin = "" } = req.headers;
       const token = bearerOf(authorization);
-      // A token that the view lacks is counted before `verify` looks it up, because it may be new.
+      // `verify` also looks up tokens that the view lacks, because they may be new. These count as
+      // failures first.
       if (authorization !== undefined && !originVerification.isKnown(token))
         await tryWithMore(() => limits.failures.acquire(presenterOf(clientOf(req), "website")));
       return await originVerification.verify({ token, origin }, state.requestId);

@@ -53,7 +53,8 @@ export interface AudioReads {
   /** Resolves with undefined if it does not exist. */
   statAudio(name: string, signal: AbortSignal): Promise<AudioInfo | undefined>;
   /**
-   * Yields no part if it does not exist. `beforePart` is awaited with the bytes of the next part.
+   * Yields no part if it does not exist. `beforePart` is called with the size of each part, and
+   * awaited before the part is read.
    */
   readAudio(
     name: string,

@@ -78,7 +78,7 @@ export class Syntheses {
     this.#inProgress.get(id)?.abort.abort(cancelled);
   }
 
-  /** Ends all, and sends the reason to the client. */
+  /** Ends all syntheses, and sends the reason to the client. */
   abortAll(reason: Error): void {
     for (const { abort } of this.#inProgress.values()) abort.abort(reason);
   }

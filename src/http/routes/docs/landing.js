@@ -1,5 +1,5 @@
-// Runs in the browser: synthesizes the text of the form. The credentials in it are sent to this service only, and only in
-// headers.
+// Runs in the browser: synthesizes the text of the form. The credentials in it are sent to this
+// service only, and only in headers.
 const form = document.querySelector("#try");
 const audio = document.querySelector("audio");
 const status = document.querySelector("#status");
@@ -14,7 +14,8 @@ const show = (text, isError = false) => {
 const headersOf = ({ key, secret }) => ({
   "Content-Type": "application/json",
   "X-API-Key": key.value.trim(),
-  // Without a secret, the service checks that this page's origin is a verified origin of the key's website.
+  // Without a secret, the service checks that this page's origin is a verified origin of the key's
+  // website.
   ...(secret.value !== "" && { "X-API-Secret": secret.value.trim() }),
 });
 

@@ -51,8 +51,8 @@ const voicesOf = async (gallery: Pick<Gallery, "voices"> | undefined): Promise<r
 
 /** `/`: a page for people, the same links as JSON for programs. Neither needs credentials. */
 export const rootOperation = ({ settings: { publicUrl }, gallery }: RootOptions): Operation => {
-  // Relative without PUBLIC_URL, so that the links also work behind a proxy that adds a path
-  // prefix.
+  // Without PUBLIC_URL the links are relative, so that they also work behind a proxy that adds a
+  // path prefix.
   const base = publicUrl === undefined ? "" : `${publicPathOf(publicUrl)}/`;
   const { voices: toGallery, ...others } = links;
   const shown = gallery ? { voices: toGallery, ...others } : others;

@@ -53,7 +53,10 @@ export const alignCharacters = (
   };
 };
 
-/** The alignment of the text that a client sent as the content of a document. */
+/**
+ * Converts the alignment of a whole document to that of the text that the client sent as its
+ * content.
+ */
 export const withoutEscapes = (whole: Alignment, { lengths }: SsmlContent): Alignment => {
   const { characters, character_start_times_seconds: starts, character_end_times_seconds: ends } = whole;
   const sent = { characters: [] as string[], starts: [] as number[], ends: [] as number[] };
@@ -76,7 +79,7 @@ const escaped: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "
 
 /**
  * Finds characters with known times, in order, from the first one to the end of the audio. Uses the
- * times of sentences if none of words are known.
+ * times of sentences if no times of words are known.
  */
 const anchorsOf = (marks: readonly Mark[], length: number, audioSeconds: number): Anchor[] => {
   const anchors: Anchor[] = [{ at: 0, seconds: 0 }];
@@ -92,8 +95,8 @@ const anchorsOf = (marks: readonly Mark[], length: number, audioSeconds: number)
 };
 
 /**
- * Computes the start of each part. `pauses`: the seconds of a pause at a part, in addition to its
- * weight.
+ * Computes when each character begins. `pauses`: the seconds of a pause at each character, in
+ * addition to its weight.
  */
 const distribute = (
   weights: readonly number[],
@@ -166,7 +169,7 @@ const withoutMarkup = (characters: readonly string[]): number[] => {
   });
 };
 
-/** A blank between words takes this time. */
+/** No character takes less time. A blank between words takes this time. */
 const shortestSeconds = 0.03;
 
 const weightOf = (character: string): number => Math.max(speakingSeconds(character), shortestSeconds);

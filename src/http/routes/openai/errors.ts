@@ -20,7 +20,7 @@ const openAiError = namedSchema("OpenAiError", {
 
 const openAiErrorResponse = namedSchema("OpenAiErrorResponse", { error: openAiError });
 
-/** Clients repeat refusals and failures of the server unless this header forbids it. */
+/** Clients repeat such requests unless `x-should-retry` forbids it. */
 const isRepeatedByClients = (status: number): boolean => status === 429 || status >= 500;
 
 /**

@@ -10,14 +10,13 @@ interface MappedVoice {
   readonly gender?: Gender;
 }
 
-/** OpenAI has one voice for all languages. */
+/** OpenAI's voices speak all languages, so a voice of the same gender may replace these. */
 const female = (name: string): MappedVoice => ({ name, gender: "female" });
 const male = (name: string): MappedVoice => ({ name, gender: "male" });
 
 /**
- * The voices by OpenAI's names, which `OPENAI_VOICE_MAP` changes. These voices speak English. The
- * first six, which every client offers, differ from each other. flite's voices come first, because
- * they are more natural.
+ * The voices by OpenAI's names, which `OPENAI_VOICE_MAP` changes. These voices speak English.  The
+ * first six, which every client offers, differ from each other.
  */
 const defaults: Readonly<Record<string, MappedVoice>> = {
   alloy: female("US English Female"),

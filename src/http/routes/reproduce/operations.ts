@@ -42,7 +42,7 @@ export const reproduceOperations = (options: ReproduceOptions): Operation[] => [
   readVoiceFile(options),
 ];
 
-/** It allows what other pages may do, and to compile WebAssembly. */
+/** It allows what other pages may do, and also compiling WebAssembly. */
 const policy = pagePolicy().replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'");
 
 const openReproduce = ({ bundles, voiceFiles }: ReproduceOptions): Operation =>

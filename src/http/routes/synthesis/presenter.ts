@@ -86,8 +86,9 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
   const builtHeaders = new WeakMap<SynthesisPlan, BuiltHeaders>();
 
   /**
-   * The headers of a GET of whole audio in memory, for a shared plan: names and values in turn.
-   * Plans of the same audio may have other headers (`Link`), so they are built once for each plan.
+   * The headers of a GET of whole audio in memory, for a shared plan: names and values in turn. Two
+   * plans of the same audio may differ in a header (`Link`), so headers are built once for each
+   * plan.
    */
   const headersFromMemory = (plan: SynthesisPlan, audio: Audio): readonly string[] => {
     const known = builtHeaders.get(plan);

@@ -22,7 +22,7 @@ export interface ChunkedAudio extends Omit<SynthesisStream, "memory"> {
   readonly byteLength?: number;
 }
 
-/** Writes audio into a response as an API does. */
+/** Writes audio into a response in the form of one API. */
 export interface StreamBody {
   readonly kind: HttpStreamKind;
   /**
@@ -134,7 +134,7 @@ export const plainAudio = (headers: StreamBody["headers"]): StreamBody => ({
   chunks: countingDelivery,
 });
 
-/** Yields the chunks of the audio, each of which is then written. */
+/** Yields the chunks of the audio, and reports each as delivered when it is about to be written. */
 export async function* countingDelivery({
   audio,
   delivered,

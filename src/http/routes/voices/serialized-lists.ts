@@ -7,8 +7,8 @@ import { type TaggedContent, taggedJson } from "../../kernel/tagged-content.ts";
 const maxCachedLists = 50;
 
 /**
- * The list of the voices that the service speaks for a website, as an API presents it. Serialized
- * once per catalog.
+ * The list of the voices that the service speaks for a website, as an API presents it. It is
+ * serialized once per catalog.
  */
 export const createSerializedLists = (
   voices: Pick<Voices, "collection">,
