@@ -11,7 +11,7 @@ export interface Limit {
   tryAcquire(key: string): Release | undefined;
 }
 
-/** A limit of which this process may have a share only. */
+/** A limit of which this process may have only a share. */
 export interface SharedLimit extends Limit {
   /** See `Shares.more`. */
   more(key: string): AskForMore | undefined;

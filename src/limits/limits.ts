@@ -72,7 +72,7 @@ export const limits = {
       message: () => "Too many requests at once from this key and address.",
     },
   },
-  /** Counted for each place where secrets are presented: see `Authenticator`. */
+  /** Counted for each place where secrets are presented: see `AccessPoint`. */
   failures: {
     of: "client",
     counts: "wrong secrets per minute",
@@ -115,8 +115,8 @@ export const limits = {
     },
   },
   /**
-   * Requests whose client disconnected before the first byte, or whose text is silent, although an
-   * engine had worked or the serving was recorded.
+   * Requests whose client disconnected before the first byte, or whose text has nothing to speak,
+   * although an engine had worked or the serving was recorded.
    */
   departures: {
     of: "key",

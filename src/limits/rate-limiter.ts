@@ -84,7 +84,7 @@ export const createRateLimiter = ({
   openShares = () => wholeLimit,
 }: RateLimiterOptions): RateLimiter => {
   const bursts = createBurstLimiter(burstWindowMs, time);
-  const burstOver = Math.ceil(bursts.recoveryMs / 1_000);
+  const burstRetryAfterSeconds = Math.ceil(bursts.recoveryMs / 1_000);
   const counters = new PerKey<Counter>();
   const stream = rateStream(instance);
   const reports = new RateReports(counters, { store, stream, clock, flushMs, deadlineMs, onError });
@@ -119,7 +119,7 @@ export const createRateLimiter = ({
       const window = windowOf(bursts, counter, client);
       if (!bursts.tryAcquire(window, burstShareOf(counter, client, burst))) {
         const more = burstShares.more(burstKeyOf(counter, client), burst);
-        return { limit, remaining: left, refusal: burstExceeded(burstOver, more) };
+        return { limit, remaining: left, refusal: burstExceeded(burstRetryAfterSeconds, more) };
       }
       counter.count += 1;
       reports.markChanged(counter);

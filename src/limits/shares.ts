@@ -2,8 +2,8 @@
 export type CountedFor = "key" | "key and client" | "client";
 
 /**
- * Asks for more of a limit. Later calls `retry` once: when there is more of the limit, or when it
- * is known that the limit is used up. `retry` must not throw.
+ * Asks for more of a limit. It later calls `retry` once: when there is more of the limit, or when
+ * it is known that the limit is used up. `retry` must not throw.
  */
 export type AskForMore = (retry: () => void) => void;
 

@@ -33,8 +33,8 @@ interface KeyAudio {
   readonly complete: Holders;
   completeBytes: number;
   /**
-   * The audio of streams. The key has at most as many as it may have open streams, so that summing
-   * up their sizes is cheap.
+   * The audio of streams. The key has at most as many as it may have open streams, so summing up
+   * their sizes is cheap.
    */
   readonly streamed: Holders;
 }
