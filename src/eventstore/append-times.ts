@@ -27,8 +27,8 @@ const intervalMs = 10_000;
 
 /**
  * Reports the times of appends. Reads the last event of an append back, because the response to the
- * append does not hold the event's time. The first append and pings wait for that, later appends do
- * not.
+ * append does not hold the event's time. The first append and pings wait for this read, later
+ * appends do not.
  */
 export const withAppendTimes = (
   store: EventStore,

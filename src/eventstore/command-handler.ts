@@ -11,8 +11,8 @@ export type { Decider, DomainEvent, StreamSnapshot } from "./decider.ts";
 export { type Outcome, OutcomeUnknown } from "./stream-queue.ts";
 
 /**
- * Decides on streams that several processes write: load, fold, decide, append with the expected
- * revision; on a conflict decide again.
+ * Executes commands on streams that several processes write. It reads and folds the stream,
+ * decides, and appends with the expected revision. After a conflict it decides again.
  */
 export interface CommandHandler {
   /**

@@ -201,7 +201,7 @@ export class WrongExpectedRevision extends Error {
 }
 
 /**
- * The store's structures contradict each other: something else than the store has changed its
+ * The store's structures contradict each other: something other than the store has changed its
  * files.
  */
 export class EventStoreDamaged extends Error {
@@ -214,8 +214,9 @@ export class EventStoreUnavailable extends Error {
 }
 
 /**
- * Months, days, from, to and as-of refer to the event's own time, `data.at` (ISO 8601, UTC). An
- * event without one gets the time at which it was stored, so that no audit omits it.
+ * Returns the event's own time, `data.at` (ISO 8601, UTC), to which the months, days and times of
+ * requests refer. An event without one gets the time at which it was stored, so that no audit omits
+ * it.
  */
 export const eventTime = ({ data, created }: RecordedEvent): string =>
   hasTime(data) ? data.at : new Date(created).toISOString();

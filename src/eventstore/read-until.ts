@@ -3,7 +3,7 @@ import type { WaitOptions } from "../async/sleep.ts";
 
 const delayMs = { firstMs: 5, maxMs: 160 };
 /**
- * These reads take about 6 s in total. EventStoreDB indexes after 12 ms (median, 200 ms at most)
+ * So many reads take about 6 s in total. EventStoreDB indexes after 12 ms (median, 200 ms at most)
  * under load.
  */
 const maxReads = 40;

@@ -61,14 +61,15 @@ interface Batch {
   readonly commands: readonly Command[];
   /** Aborted when all commands of the batch have expired. */
   readonly expiry: AbortController;
-  /** An append was sent, and the store has not refused it. */
+  /** True if an append was sent, and the store has not refused it. */
   isSent: boolean;
 }
 
 /** Bounds the size of one append. */
 const maxBatchSize = 256;
 /**
- * Batches in a row after which a queue pauses, so that other instances can append to the stream.
+ * After this many batches in a row a queue pauses, so that other instances can append to the
+ * stream.
  */
 const maxBatchesInARow = 16;
 const retryDelayMs = { firstMs: 10, maxMs: 500 };
@@ -93,7 +94,10 @@ export class StreamQueue {
   #batch: Batch | undefined;
   #isRunning = false;
   #snapshot: StreamSnapshot<Any> | undefined;
-  /** The log may hold events that the snapshot lacks: the next batch begins with a read. */
+  /**
+   * True if the log may hold events that the snapshot lacks: the next batch then begins with a
+   * read.
+   */
   #isStale = true;
   #lastStoreError: unknown;
 

@@ -23,8 +23,8 @@ type ClientResult = Awaited<ReturnType<EventStoreDBClient["appendToStream"]>>;
 const deadlineMs = 24 * 60 * 60_000;
 
 /**
- * The number of repeats after the server has responded that it does not know the outcome. That
- * takes it 2 s each time.
+ * The number of repeats after the server has responded that it does not know the outcome. Each such
+ * response takes 2 s.
  */
 const maxRepeats = 3;
 
@@ -79,7 +79,7 @@ const firstAppends = new WeakMap<EventStoreDBClient, Promise<unknown>>();
 
 /**
  * Waits for the client's first append, which opens its stream of appends: appends that are sent
- * meanwhile would overtake it (6.2.1).
+ * meanwhile would overtake it (db-client 6.2.1).
  */
 const afterFirstAppend = async <T>(client: EventStoreDBClient, send: () => Promise<T>): Promise<T> => {
   const first = firstAppends.get(client);

@@ -88,8 +88,9 @@ const fromServerMetadata = (metadata: NonNullable<ResolvedEvent["event"]>["metad
 };
 
 /**
- * JSON may contain U+2028 and U+2029 unescaped, ECMAScript before 2019 may not: such an event
- * faults a server's projection permanently (measured on EventStoreDB 24.2 and KurrentDB 26.0).
+ * JSON may contain U+2028 and U+2029 unescaped, string literals of ECMAScript before 2019 may not:
+ * such an event faults a server's projection permanently (measured on EventStoreDB 24.2 and
+ * KurrentDB 26.0).
  */
 const lineSeparators = /[\u2028\u2029]/;
 

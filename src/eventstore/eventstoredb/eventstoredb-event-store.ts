@@ -22,8 +22,8 @@ interface EventStoreDBOptions {
   readonly readOnly?: boolean;
   /**
    * The longest wait for a response to an append. After that its outcome is unknown and the client
-   * is replaced. It must exceed 2,000: after this time, the server reports that it does not know
-   * the outcome. Default: 2,500.
+   * is replaced. It must exceed 2,000: after 2 s the server reports that it does not know the
+   * outcome. Default: 2,500.
    */
   readonly appendTimeoutMs?: number;
   /** The longest wait for the next events of a read. Default: 5,000. */

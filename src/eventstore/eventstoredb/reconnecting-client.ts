@@ -9,7 +9,7 @@ import { requiresNewClient } from "./errors.ts";
 
 /**
  * Replaces its client after an error, because the client does not recover from many errors by
- * itself (6.2.1).
+ * itself (db-client 6.2.1).
  */
 export interface ReconnectingClient {
   /**
@@ -110,8 +110,8 @@ const dispose = async (client: EventStoreDBClient): Promise<void> => {
     (channel) => channel.close(),
     () => {},
   );
-  // A new client must not append before the old one's stream has ended: its end rejects the appends
-  // of both (6.2.1).
+  // A new client must not append before the old one's stream has ended: the end of that stream
+  // rejects the appends of both clients (db-client 6.2.1).
   await withDeadline({ ms: disposalTimeoutMs, onTimeout: noResponse }, () => client.dispose()).catch(
     () => {},
   );
@@ -127,10 +127,10 @@ interface SharedClient {
 const sharedClients = new Map<string, SharedClient>();
 
 /**
- * The process's only client for appends to a server, closed by its last user. The client package
- * keeps unanswered appends in one place for the whole process (6.2.1, `promiseBank`): a second
- * client's errors would reject the first one's appends, whose responses would then be uncaught
- * exceptions.
+ * Returns the process's only client for appends to a server. Its last user closes it. The client
+ * package keeps unanswered appends in one place for the whole process (db-client 6.2.1,
+ * `promiseBank`): a second client's errors would reject the first one's appends, whose responses
+ * would then be uncaught exceptions.
  */
 export const shareAppendClient = (url: string): Pick<ReconnectingClient, "call" | "close"> => {
   const shared = sharedClients.get(url) ?? { client: createReconnectingClient(url), users: 0 };

@@ -3,8 +3,8 @@ import { StreamsClient } from "@eventstore/db-client/generated/streams_grpc_pb.j
 
 /**
  * Makes the client package ignore the responses to appends that it no longer waits for. The
- * package's listener throws on such a response (6.2.1, `batchAppend.js`), which would end the
- * process. Such responses occur when a broken stream of appends ends after another stream has
+ * package's listener throws on such a response (db-client 6.2.1, `batchAppend.js`), which would end
+ * the process. Such responses occur when a broken stream of appends ends after another stream has
  * replaced it: the package then rejects the appends of the new stream too, to which the server
  * still responds. The callers of these appends do not know the outcome, and repeat the append with
  * the same ids.
@@ -30,7 +30,7 @@ const patched = new WeakSet<object>();
 
 /**
  * The listener looks up the append of a response and destructures it. If the append is unknown,
- * this is a TypeError.
+ * this throws a TypeError.
  */
 const withoutTypeErrors =
   (listener: Listener): Listener =>

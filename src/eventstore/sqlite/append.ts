@@ -37,15 +37,15 @@ export const createAppend = (db: DatabaseSync, streams: StreamTable) => {
   };
 
   /**
-   * The first append's response if this is a repeat of it, otherwise undefined. `found` has an
-   * entry for each id.
+   * Returns the first append's response if the request repeats that append, otherwise undefined.
+   * `found` has an entry for each id.
    */
   const respondToRepeat = (
     row: StreamRow,
     found: readonly (StoredEvent | undefined)[],
     expected: ExpectedRevision,
   ): AppendResponse | undefined => {
-    // Retention may have deleted the append's first events: then the rest of it are the oldest of
+    // Retention may have deleted the append's first events: then its other events are the oldest of
     // the stream.
     const trimmed = found.findIndex((event) => event !== undefined);
     const kept = found.slice(trimmed).filter((event) => event?.stream === row.id);

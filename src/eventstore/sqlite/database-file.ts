@@ -17,8 +17,8 @@ const findFile = (path: string): DatabaseFile => {
 };
 
 /**
- * Finds the file, or creates it unless `readOnly`, because SQLite would make it readable to all.
- * The files beside it inherit its mode.
+ * Finds the file, or creates it unless `readOnly`: SQLite would create it readable to all. The
+ * files beside it inherit its mode.
  * @throws {EventStoreUnavailable}
  */
 export const openFile = async (path: string, readOnly: boolean): Promise<DatabaseFile> => {
@@ -44,9 +44,9 @@ export const fileUrl = ({ path }: DatabaseFile, parameters: Readonly<Record<stri
 };
 
 /**
- * Returns a check that throws, from then on, once the file or its write-ahead log is removed or
- * replaced. SQLite does not report it: writes to an unlinked file succeed, and are lost when the
- * process ends.
+ * Returns a check that throws once the file or its write-ahead log was removed or replaced, and
+ * ever after. SQLite does not report this: writes to an unlinked file succeed, and are lost when
+ * the process ends.
  */
 export const watchFile = (file: DatabaseFile): (() => void) => {
   const walPath = `${file.path}-wal`;

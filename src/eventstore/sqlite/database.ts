@@ -87,9 +87,9 @@ const open = (file: DatabaseFile, timeout: number, prepare: (db: DatabaseSync) =
 };
 
 /**
- * Connects to an existing file, which opening the store has created if necessary. A file that
- * cannot be written is opened read-only. If it has no write-ahead log, it is also opened as
- * immutable, so that SQLite creates no files beside it.
+ * Connects to the existing file that `openFile` has found or created. A file that cannot be written
+ * is opened read-only. If it has no write-ahead log, it is also opened as immutable, so that SQLite
+ * creates no files beside it.
  */
 const connect = (file: DatabaseFile, timeout: number): DatabaseSync => {
   if (isWritable(file.path) && isWritable(dirname(file.path))) {
@@ -139,8 +139,8 @@ const countTables = `
 `;
 
 /**
- * It runs before anything is changed. A database of any version has the two tables, and a new file
- * has no table.
+ * Refuses another program's database, before anything is changed. A database of any version has the
+ * two tables, and a new file has no table.
  */
 const assertOwnDatabase = (db: DatabaseSync): void => {
   const { version, total, own } = db.prepare(countTables).get() as Record<
@@ -211,7 +211,9 @@ const SQLITE_BUSY = 5;
  * This is less than a command's deadline, so that a lock held for longer is reported as the cause.
  */
 const maxBusyMs = 3_000;
-/** A start may wait longer: it would end the process, and other processes may be starting, too. */
+/**
+ * Opening may wait longer: its failure ends the process, and other processes may be starting, too.
+ */
 const maxBusyMsOfOpening = 20_000;
 const busyDelayMs = 1;
 const neverNotified = new Int32Array(new SharedArrayBuffer(4));
@@ -221,8 +223,8 @@ const neverNotified = new Int32Array(new SharedArrayBuffer(4));
  * SQLite's own wait is not used, because its delays grow with each attempt: a writer would lose
  * every race against a busy process.
  */
-export const retryWhileBusy = <T>(statement: () => T, patienceMs = maxBusyMs): T => {
-  const deadline = performance.now() + patienceMs;
+export const retryWhileBusy = <T>(statement: () => T, timeoutMs = maxBusyMs): T => {
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     try {
       return statement();

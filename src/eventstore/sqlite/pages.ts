@@ -19,8 +19,8 @@ interface JoinedEvents {
 }
 
 /**
- * SQLite writes and joins the events' JSON: a page is one string, without a value per column in
- * either thread.
+ * SQLite writes and joins the events' JSON. So a page is one string, and neither thread handles a
+ * value per column.
  */
 const joinJson = (keyedEvents: string): string =>
   `SELECT count(*) AS count, group_concat(json) AS json FROM (${keyedEvents} ORDER BY key)`;
@@ -104,7 +104,7 @@ export const eventAt = (db: DatabaseSync) => {
   return (position: number): string | undefined => select(position)?.json;
 };
 
-/** Appends after a position. */
+/** The streams that have events after a position. */
 export interface NewEvents {
   readonly streams: readonly string[];
   /** The position of the last new event; 0 if there is none. */

@@ -96,8 +96,8 @@ class Reader implements Service<ReaderProtocol> {
   }
 
   /**
-   * Every response costs both threads a message: a waiting request gets a response only if there is
-   * an event for it.
+   * Every response costs both threads a message, so a waiting request gets a response only if there
+   * is an event for it.
    */
   #scan({ scanned, ...waiting }: WaitingRequest): WorkerResponse[] {
     const { id, request } = waiting;
@@ -119,8 +119,8 @@ class Reader implements Service<ReaderProtocol> {
   }
 
   /**
-   * First reads once which streams have new events, because a scan of the log for each request
-   * would cost as much each time.
+   * Reads once which streams have new events, and then scans the log only for the requests that
+   * select one of them.
    */
   #repeatWaiting(requests: readonly WaitingRequest[]): WorkerResponse[] {
     if (requests.length === 0) return [];

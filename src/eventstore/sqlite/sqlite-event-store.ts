@@ -51,7 +51,7 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
     workerData: file,
     send: "now",
   });
-  reader.start(); // it starts while the writer, which may create the tables, starts too
+  reader.start(); // it starts together with the writer, which may create the tables
   const subscriptions = openSubscriptions(reader);
   const withinBudget = createAppendBudget();
 

@@ -54,8 +54,8 @@ interface Pending {
 }
 
 /**
- * The main thread's side. The next call starts a new worker after one has failed. The failed
- * worker's calls are rejected, never repeated.
+ * The main thread's side. If the worker fails, its calls are rejected, never repeated, and the next
+ * call starts a new worker.
  */
 export class WorkerClient<P extends Protocol> {
   readonly #options: WorkerClientOptions;
