@@ -56,7 +56,10 @@ export const instrumentAudioStore = (instruments: Instruments) => {
   });
 };
 
-/** If the samples fail, the encoder has not failed: the encoding counts as abandoned. */
+/**
+ * Times and traces encodings. If the samples fail, the encoder has not failed: the encoding counts
+ * as abandoned.
+ */
 export const instrumentEncoder = (instruments: Instruments) => {
   const duration = instruments.histogram("encoderDuration");
 

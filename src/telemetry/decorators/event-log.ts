@@ -18,7 +18,7 @@ const kindOf = (stream: string): string => /^[a-z]+/.exec(stream)?.[0] ?? "other
 
 /**
  * An append holds the events or servings of many requests. Its span is a child of the first traced
- * one and linked to the others, not a child of the request that started the append.
+ * request and linked to the others, not a child of the request that started the append.
  */
 export const instrumentEventStore = (instruments: Instruments) => {
   const duration = instruments.histogram("appendDuration");
