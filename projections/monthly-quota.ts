@@ -16,8 +16,8 @@ interface MonthlyUsage extends UsageAccount {
 }
 
 /**
- * How much of its monthly quota each key has used. EventStoreDB servers run this projection. It is
- * the sum of the postings to the key's usage account. A serving is posted within 15 minutes.
+ * How much of its monthly quota each key has used: the sum of the postings to the key's usage
+ * account. EventStoreDB servers run this projection. A serving is posted within 15 minutes.
  * Reservations are in the `quota-` streams, the quota itself in the key's plan. Partition:
  * `usage-{apiKey}-{yyyy-mm}`.
  */

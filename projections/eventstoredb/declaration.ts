@@ -4,8 +4,8 @@ import type { StreamNames } from "../../src/eventstore/stream-prefix.ts";
 import { hasPrefix, type Projection } from "../projection.ts";
 
 /**
- * The part of EventStoreDB's projection language that is used here. The server's handlers must be
- * `function` functions: some releases silently ignore arrow functions.
+ * The part of EventStoreDB's projection language that is used here. Handlers must be declared with
+ * `function`: some releases of the server silently ignore arrow functions.
  */
 export interface Source {
   /** Events without a partition (null) are skipped. */

@@ -12,8 +12,8 @@ import type { RequestedVoice } from "./events.ts";
 export type Manner = Omit<SynthesisRequest, "text">;
 
 /**
- * The protocol has neither pitch, rate nor volume, and Home Assistant names no voice unless its
- * user has chosen one. The website's configuration supplies everything else.
+ * The protocol has no pitch, rate or volume, and Home Assistant names no voice unless its user has
+ * chosen one. The website's configuration supplies everything else.
  */
 export const mannerOf = (requested: RequestedVoice, { voice }: WebsiteConfig): Manner => {
   const { pitch, rate, volume } = voice;
