@@ -48,8 +48,8 @@ const table: readonly Row[] = [
 ];
 
 /**
- * Bundles the folds of the service's own views, for the installation with this prefix of its
- * streams.
+ * Bundles the folds of the service's own views, for the installation whose streams have this
+ * prefix.
  */
 export const userProjections = (streamPrefix = ""): Promise<UserProjection[]> =>
   Promise.all(table.map((row) => toUserProjection(row, streamPrefix)));

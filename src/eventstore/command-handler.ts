@@ -118,8 +118,9 @@ export const createCommandHandler = ({
 };
 
 /**
- * Starts queues at the end of the turn of the event loop, or a few at once in a long turn: commands
- * of one turn share an append, and appends to several streams share a message to the store.
+ * Starts queues at the end of the turn of the event loop, or a few at once in a long turn, so that
+ * commands of one turn share an append, and appends to several streams share a message to the
+ * store.
  */
 const createStarter = (): ((queue: StreamQueue) => void) => {
   let starting: StreamQueue[] = [];

@@ -20,8 +20,8 @@ export interface EventMetadata {
   readonly traceparent?: string;
   /**
    * `log`: this machine's clock was wrong, and the event's `at` is the log's last time.
-   * `corrected`: this machine's clock was right, and the log's last time is in the future: later
-   * events are stored with the right time.
+   * `corrected`: this machine's clock was right, but the log's last time was in the future. From
+   * this event on, the right time is stored.
    */
   readonly clock?: "log" | "corrected";
 }

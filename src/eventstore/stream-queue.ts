@@ -50,7 +50,7 @@ export interface StreamQueueContext {
   readonly time: Time;
   readonly random: () => number;
   readonly readSnapshot: (stream: string) => Promise<StreamSnapshot | undefined>;
-  /** Commands that have neither been settled nor expired. */
+  /** Commands that are neither settled nor expired. */
   readonly pending: DeadlineQueue<Command>;
   /** Runs the queue soon, together with other queues. */
   readonly start: (queue: StreamQueue) => void;
@@ -162,7 +162,7 @@ export class StreamQueue {
    * decides again.
    *
    * A refusal, or a decision without events, is made after a read that began after the command, and
-   * so includes every event that was acknowledged before. Reads may lag behind appends
+   * so includes every event that was acknowledged before the command. Reads may lag behind appends
    * (EventStoreDB shows what is indexed), but never behind acknowledged ones. One such read is
    * enough: events that are still on their way are ordered after this decision.
    */
@@ -233,8 +233,8 @@ export class StreamQueue {
   }
 
   /**
-   * EventStoreDB may refuse an append because of events that reads do not show yet: reads again
-   * until they do. Waits a random time first, so that the same instance does not lose every
+   * EventStoreDB may refuse an append because of events that reads do not show yet, so this reads
+   * until they are shown. Waits a random time first, so that the same instance does not lose every
    * conflict.
    */
   async #loadAfterConflict(batch: Batch, actual: number, conflicts: number): Promise<StreamSnapshot<Any>> {

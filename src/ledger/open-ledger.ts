@@ -45,7 +45,7 @@ export interface OpenLedgerOptions {
   readonly requireCorrectClock?: () => void;
   /** Rejects with {Unavailable} if this machine's clock may be wrong. */
   readonly requireMeasuredClock?: () => Promise<void>;
-  /** Called with the own journal's events when they are durable. */
+  /** Called with the events of this process's journals when they are durable. */
   readonly onRecorded?: (events: readonly JournalEvent[]) => void;
   /**
    * Called with each durable serving in this process's journal, except those that are voided
@@ -160,8 +160,8 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
         },
         onLost: ({ voids, streams }) => ledger.recordLost(voids, streams),
       }).finally(noteFlush),
-    // A process takes over its own open journal only if its reservations were settled, or differ
-    // from those in the quota stream.
+    // This process's own journal is still open here only if its reservations were settled, or
+    // differ from those in the quota stream.
     takeOver: (journal) => close(journal, "unresponsive"),
     settleVoids: (journal) => settleVoids({ ...options, handler: settlements }, journal),
     forgetJournal: registry.forget,

@@ -34,7 +34,7 @@ export interface RefusingLimit extends Limit {
 }
 
 /**
- * Returns a limit that throws the refusal. `refusal` gets the function that asks for a larger
+ * Returns a limit that throws the refusal. `refusal` receives the function that asks for a larger
  * share.
  */
 export const refusing = (

@@ -30,7 +30,7 @@ export interface LimitRow {
   readonly atMost: number | keyof LimitSettings | "the plan's";
   /** Applies if the setting has no value. */
   readonly byDefault?: (requestsPerMinute: number) => number;
-  /** The window of time in which units count. If absent, each counts until it ends. */
+  /** The window of time in which units count. If absent, each counts until it is released. */
   readonly windowMs?: number | keyof LimitSettings;
   /** What happens to anything above the limit. */
   readonly beyond: Refusal | string;

@@ -85,7 +85,7 @@ const toSettings = (data: Environment) => ({
   sealKey: data.SEAL_KEY,
   tokenTtlSeconds: data.TOKEN_TTL_SECONDS,
   upstreams: { google: data.GOOGLE_TTS_URL, azure: data.AZURE_SPEECH_URL, openai: data.OPENAI_URL },
-  /** The operator's changes of, and additions to, the default names. */
+  /** The operator's changes and additions to the default names. */
   openAiVoices: data.OPENAI_VOICE_MAP,
   openAiModels: data.OPENAI_MODEL_MAP,
   ...schema.splitEngines({ g1: data.ENGINE_G1, g2: data.ENGINE_G2, g3: data.ENGINE_G3, g5: data.ENGINE_G5 }),

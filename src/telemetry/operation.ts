@@ -16,7 +16,7 @@ export interface OperationOptions {
   /** Starts a trace if none is active. */
   readonly root?: boolean;
   readonly signal: AbortSignal;
-  /** Each is called once, with the seconds since the start. */
+  /** Each of these two is called once, with the seconds since the start. */
   readonly onFirstByte?: (seconds: number) => void;
   readonly onEnd?: (outcome: Outcome, seconds: number) => void;
 }

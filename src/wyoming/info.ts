@@ -6,7 +6,7 @@ const attribution = { name: "Voxledger", url: "" };
 const installed = { attribution, installed: true, version: null };
 
 /**
- * The `info` event: one text-to-speech program with the voices of the website that this service
+ * The `info` event: one text-to-speech program with those voices of the website that this service
  * speaks. The last one is kept, because Home Assistant asks every 30 seconds.
  */
 export const createInfo = (

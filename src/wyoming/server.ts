@@ -6,7 +6,7 @@ import { Connection, type ConnectionLimits, type ConnectionServices } from "./co
 
 export type WyomingServer = Awaited<ReturnType<typeof listenForWyoming>>;
 
-/** An address, whose port 0 is any free one, or a socket that is bound already. */
+/** An address, where port 0 stands for any free port, or a socket that is bound already. */
 export type ListenAt = { readonly host: string; readonly port: number } | { readonly fd: number };
 
 interface WyomingServerOptions {

@@ -31,7 +31,7 @@ export interface Utterance {
   /** If true, `synthesize-stopped` follows the audio. */
   readonly isStreamed: boolean;
   /**
-   * The parts of the text, each spoken and charged by itself; to be read once.
+   * The parts of the text, each spoken and charged by itself. Read them only once.
    * @throws the signal's reason
    */
   pieces(signal: AbortSignal): AsyncIterable<string>;

@@ -15,10 +15,10 @@ export type Append = (
 type ClientResult = Awaited<ReturnType<EventStoreDBClient["appendToStream"]>>;
 
 /**
- * The server compares the deadline, which the client sends as a time of its own clock, with the
- * server's clock: with the client's default of 10 s, a machine that is 10 s behind could append
+ * The client sends the deadline as a time of its own clock, and the server compares it with the
+ * server's clock. With the client's default of 10 s, a machine that is 10 s behind could append
  * nothing. The server's own limit of 2 s applies in any case (Streams.BatchAppend.cs takes the
- * shorter of the two). This process waits for `timeoutMs`.
+ * shorter of the two), and this process waits only for `timeoutMs`.
  */
 const deadlineMs = 24 * 60 * 60_000;
 
@@ -57,7 +57,7 @@ export const createAppend = (
   };
 
   /**
-   * Finds the position of a repeat that a server has acknowledged without a position. Returns a
+   * A server may acknowledge a repeat without its position. Then this finds the position. Returns a
    * later position if the event cannot be read.
    */
   const positionOf = async (stream: string, revision: number): Promise<number> => {

@@ -27,7 +27,9 @@ export interface PausedReader<T> {
 export const createPausedReader = <T>(stream: Source, signal?: AbortSignal): PausedReader<T> => {
   let failure: { readonly error: unknown } | undefined;
   let hasEnded = false;
-  /** An event was emitted since the last read. A stream emits `end` only after another read. */
+  /**
+   * True if an event was emitted since the last read. A stream emits `end` only after another read.
+   */
   let hasChanged = false;
   let notify = (): void => {};
 
@@ -53,8 +55,8 @@ export const createPausedReader = <T>(stream: Source, signal?: AbortSignal): Pau
   signal?.addEventListener("abort", wake, { once: true });
 
   /**
-   * Resolves with false if the time is up. If the process was suspended, items that have arrived
-   * meanwhile are read before `setImmediate` fires.
+   * Resolves with false if the time is up. The timer waits for `setImmediate`, so that items that
+   * arrived while the process was suspended are read first.
    */
   const nextChange = (timeoutMs: number | undefined): Promise<boolean> =>
     new Promise((resolve) => {

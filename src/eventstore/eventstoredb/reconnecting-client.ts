@@ -87,8 +87,8 @@ export const createReconnectingClient = (url: string): ReconnectingClient => {
 };
 
 /**
- * If the process was too busy to read a response that has arrived, the response is read before
- * `setImmediate` fires.
+ * Timers wait for `setImmediate`, so that a response that arrived while the process was busy is
+ * read first.
  */
 const timeAfterReads: Time = {
   ...systemTime,

@@ -102,8 +102,8 @@ const createPageReader = (subscription: AllStreamSubscription, stopped: AbortSig
   const reader = createPausedReader<ResolvedEvent>(subscription, stopped);
   let readCount = 0;
   /**
-   * The number of events before the server's caught-up message, which the client reports ahead of
-   * buffered events.
+   * The number of events before the server's caught-up message. The client reports this message
+   * ahead of buffered events.
    */
   let countAtCaughtUp: number | undefined;
   subscription.on("caughtUp", () => {
@@ -164,8 +164,8 @@ const escapeRegex = (text: string): string => text.replace(/[\\*+?|{}[\]()^$.#\s
 /**
  * The server's filter for a subscription after this position; undefined if it must read everything.
  * Servers of 23.10 skip the first matching event at or after the position
- * (Enumerator.AllSubscriptionFiltered, CatchUpFromCheckpoint). The event at the position must be
- * that event: therefore the filter includes its stream too.
+ * (Enumerator.AllSubscriptionFiltered, CatchUpFromCheckpoint). They must skip the event at the
+ * position, which was delivered before, so the filter includes its stream too.
  */
 const filterAfter = async (reader: LogReader, fromExclusive: number, selection: Selection) => {
   if (selection.prefixes.length === 0) return undefined;

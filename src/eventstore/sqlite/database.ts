@@ -153,8 +153,8 @@ const assertOwnDatabase = (db: DatabaseSync): void => {
 
 /**
  * Reads the whole database and returns the first damage: an index that differs from its table, a
- * value of another type than its column's, a broken page, or a row that reads by stream and by
- * position would show differently.
+ * value of another type than its column's, a broken page, or a row that a read by stream shows
+ * otherwise than a read by position.
  */
 export const findDamage = (db: DatabaseSync): string | undefined => {
   const { found } = prepareGet<{ found: number }>(

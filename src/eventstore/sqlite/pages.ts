@@ -192,10 +192,12 @@ const logScan = (db: DatabaseSync) => {
 const maxIndexedEvents = 20_000;
 const minLogToIndexRatio = 4;
 
-/** Reads the matching streams by the index of streams, without a look at the events of others. */
+/**
+ * Reads the matching streams by the index of streams, without reading the events of other streams.
+ */
 const indexScan = (db: DatabaseSync) => {
   // Names are compared as UTF-8, in which no byte is FF: every name with the prefix is less than
-  // the prefix and FF.
+  // the prefix followed by FF.
   const matching = `FROM json_each(?) AS prefix CROSS JOIN streams s ON s.name >= prefix.value AND s.name < prefix.value || x'FF'
     CROSS JOIN events e ON e.stream = s.id`;
   const countMatching = prepareGet<{ count: number }>(

@@ -48,8 +48,8 @@ class Reader implements Service<ReaderProtocol> {
   /** Requests that wait for events, by subscription. */
   readonly #waiting = new Map<number, WaitingRequest>();
   /**
-   * True if a stream was read since the last poll with a request that may lag. The stream's reader
-   * may wait for the latest events.
+   * True if a stream was read since the last poll: its reader may wait for the latest events, so no
+   * request lags at the next poll.
    */
   #isHurried = false;
   #polling: NodeJS.Timeout | undefined;

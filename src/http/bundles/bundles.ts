@@ -64,7 +64,7 @@ export const createBundleLoader = ({
   const bundle = async (signal: AbortSignal): Promise<BundledFiles> => {
     const limits = { maxBuffer: 64 * 1024 * 1024, timeout: 300_000 };
     const { stdout } = await promisify(execFile)(process.execPath, [program], { env: {}, signal, ...limits });
-    await keep(keptFile, stdout).catch(() => undefined); // if it is read-only, they stay in memory
+    await keep(keptFile, stdout).catch(() => undefined); // in a read-only installation, they stay in memory
     return JSON.parse(stdout);
   };
 

@@ -80,10 +80,7 @@ export const compressText = (
   };
 };
 
-/**
- * The digests of bodies: of files as long as they are in memory, of other bodies as long as they
- * are used.
- */
+/** The digests of bodies, each kept as long as its body is in memory. */
 const digests = new WeakMap<Buffer, string>();
 
 /**

@@ -4,8 +4,8 @@ import type { Socket } from "node:net";
 /**
  * Resets the connection of an unfinished response that is close-delimited (RFC 9112, section 6.3):
  * the end of the connection is the end of its body, so a plain close would make truncated content
- * look complete. Returns false for any other response, except one whose Content-Length was given to
- * `writeHead` alone: its client notices the missing bytes anyway.
+ * look complete. Returns false for any other response. It also resets a response whose
+ * Content-Length was given only to `writeHead`, whose client notices the missing bytes anyway.
  */
 export const resetCloseDelimited = (res: ServerResponse): boolean => {
   if (!isCloseDelimited(res) || res.writableFinished) return false;

@@ -96,8 +96,8 @@ const verifyOrigin = ({ originVerification, limits, clientOf }: AccessOptions): 
     handle: async (_, { req, state }) => {
       const { authorization, origin = "" } = req.headers;
       const token = bearerOf(authorization);
-      // `verify` also looks up tokens that the view lacks, because they may be new. These count as
-      // failures first.
+      // Tokens that the view lacks may be new, so `verify` reads the stream. Each of them first
+      // counts as a failed attempt.
       if (authorization !== undefined && !originVerification.isKnown(token))
         await tryWithMore(() => limits.failures.acquire(presenterOf(clientOf(req), "website")));
       return await originVerification.verify({ token, origin }, state.requestId);

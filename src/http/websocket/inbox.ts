@@ -4,7 +4,7 @@ import type { WebSocket } from "ws";
  * Handles the messages of a socket in order, and queued ones in separate turns of the event loop.
  * Pauses the socket while `isFull`, so that a client that sends requests and never reads fills only
  * its own buffer. The queue holds at most what was parsed from the last read of the network.
- * Returns a function that resumes, to be called when the outbox has drained.
+ * Returns a function that resumes the socket. Call it when the outbox has drained.
  */
 export const createInbox = (
   socket: WebSocket,

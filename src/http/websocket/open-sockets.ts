@@ -33,7 +33,10 @@ export class OpenSockets {
     this.#options = options;
   }
 
-  /** Releases the caller's socket when it is closed and its syntheses have been recorded. */
+  /**
+   * Opens a session. Calls `release` when the socket is closed and its syntheses have been
+   * recorded.
+   */
   open(socket: WebSocket, { apiKey, admit, release }: SocketCaller): void {
     const { limits, log, ...options } = this.#options;
     const session = new Session({

@@ -36,7 +36,7 @@ export type Sums = Pick<UsagePosted, "requests" | "characters" | "voided" | "cel
 
 export interface SummedUp {
   readonly sums: Sums;
-  /** The time at which it was posted, or of the last entry if it was not. */
+  /** The time of the posting, or of the last entry if there is no posting. */
   readonly at: string;
   /** The log position of the posting; infinity without one. */
   readonly position: number;

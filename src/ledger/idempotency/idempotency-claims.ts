@@ -34,7 +34,7 @@ interface IdempotencyClaimsOptions {
 export interface OpenClaim {
   /** The request is charged. */
   charged(): void;
-  /** The request is not charged: the next one with the key is the first. */
+  /** The request is not charged: the next one with the key counts as the first. */
   release(): void;
 }
 

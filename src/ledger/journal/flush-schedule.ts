@@ -30,8 +30,9 @@ export class FlushSchedule {
   #delay: { readonly servings: number; readonly stop: () => void } | undefined;
 
   /**
-   * `start` starts a flush whose delay has passed. `processes` on the same processors write to the
-   * same store: while one waits for its append, others use its processor.
+   * `start` starts a flush whose delay has passed. `processes`: the number of processes on these
+   * processors that write to the same store. While one of them waits for its append, the others use
+   * the processors.
    */
   constructor(time: Time, start: () => void, processes = 1) {
     this.#time = time;

@@ -20,7 +20,10 @@ interface JournalAppendOptions {
 
 /** The outcome of an append to this process's journal. */
 interface JournalAppended {
-  /** The end of the append; undefined if its events are not in the stream and never will be. */
+  /**
+   * The place of the last appended event; undefined if the events are not in the stream and never
+   * will be.
+   */
   readonly end: AppendResult | undefined;
   /** The last revision, if another process has closed the journal. */
   readonly takenOverRevision?: number;

@@ -6,8 +6,8 @@ import type { Flush } from "./journal-flush.ts";
 const maxBehindMs = 60_000;
 
 /**
- * The end of a journal, and the time and the month of the entries that are added to it. Neither
- * goes backwards.
+ * The end of a journal, and the time and the month of the entries that are added to it. The time
+ * and the month never go backwards.
  */
 export class JournalChain {
   readonly #now: () => string;

@@ -64,8 +64,8 @@ interface FlushLimits {
 }
 
 /**
- * Takes entries up to the limits. Servings of a later month than the first one's stay for a later
- * flush.
+ * Takes entries up to the limits. Servings of a later month than that of the first serving stay for
+ * a later flush.
  */
 export const collectFlush = (
   pending: PendingEntries,

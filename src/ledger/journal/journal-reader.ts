@@ -54,7 +54,7 @@ export const readPostedUpTo = async (store: EventStore, journal: string): Promis
 };
 
 /**
- * The journal's events after the revision up to which everything is posted, up to `toInclusive`.
+ * The journal's events that may be unposted, up to `toInclusive`.
  * @throws {EventStoreUnavailable}
  */
 export async function* readUnposted(

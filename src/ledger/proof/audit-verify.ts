@@ -64,8 +64,8 @@ export const verifyLog = async (store: EventStore, options: VerifyOptions): Prom
 };
 
 /**
- * Verifies an export, which `open` opens for two reads: seals cover what precedes them, so their
- * positions are needed first.
+ * Verifies an export. It calls `open` twice, because it needs the positions of all seals before it
+ * verifies events: a seal covers what precedes it.
  * @throws {NotGenuine}
  * @throws the errors of `open`
  */

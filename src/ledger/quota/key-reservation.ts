@@ -40,7 +40,7 @@ export interface ReservationContext extends SettlementContext {
   readonly onTakenOver: () => void;
 }
 
-/** By default, a serving waits for the event store for the same time. */
+/** This is also the default time that a serving waits for the event store. */
 const appendTimeoutMs = 5_000;
 
 /**

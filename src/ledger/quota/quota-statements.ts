@@ -34,7 +34,7 @@ export class QuotaStatements {
   readonly #totals: StatedTotals;
   #isReserved = false;
   /**
-   * Keys are the totals of appends whose outcome is unknown. True if the append reserves
+   * Keys are the totals of appends whose outcome is unknown. Values are true if the append reserves
    * characters.
    */
   readonly #unresolved = new Map<number, boolean>();

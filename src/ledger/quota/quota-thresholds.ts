@@ -153,7 +153,10 @@ export class QuotaThresholds {
     if (next !== undefined && base + counted >= next) this.#addDue(apiKey, month);
   }
 
-  /** The characters of the key's next threshold. A key whose plan cannot be read now is checked. */
+  /**
+   * The characters of the key's next threshold; 0 if its plan cannot be read now, so that the key
+   * is checked.
+   */
   #nextOf(apiKey: string, crossed: readonly QuotaThresholdCrossed[]): number | undefined {
     try {
       const quota = this.#options.quotaOf(apiKey);

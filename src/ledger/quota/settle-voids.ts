@@ -38,7 +38,8 @@ export const settleVoids = async (
     const execute = (decide: (quota: Quota) => QuotaEvent[]) =>
       handler.execute(quotaDecider, stream, decide, { actor: "system" });
     const share = (await execute(() => [])).state.shares.get(journal);
-    // If the journal has no share, its total is negative, or the key had no quota.
+    // Without a share, either the key had no quota, or voids of other journals' servings make this
+    // journal's total negative.
     if (share ? share.status === "settled" : !voided.isOfOtherJournal) return;
     const total = await postedBy({ store }, journal, voided.apiKey, voided.month);
     await execute((quota) => settleReservations(quota, [{ journal, total }], isoClock(clock)()));

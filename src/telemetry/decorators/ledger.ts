@@ -6,7 +6,7 @@ import type { Counter, Instruments } from "../instruments.ts";
 import { isRecording, markFailed, startSpan, traceparentOf } from "../spans.ts";
 
 /**
- * Counts requests over the quota and open streams, and adds the trace context to recorded servings.
+ * Counts open streams and requests over the quota, and adds the trace context to recorded servings.
  */
 export const instrumentLedger = (instruments: Pick<Instruments, "observe">, refusals: Counter) => {
   // A stream is open from its receipt to its recorded end. One without a receipt has no end: it is

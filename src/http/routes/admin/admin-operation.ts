@@ -37,8 +37,8 @@ export const adminOperation = <Params, Query, Body>({
   });
 
 /**
- * Declares an operation of the admin API as a function of the services that its handler receives
- * first.
+ * Declares an operation of the admin API whose handler receives services as its first argument. The
+ * result is a function of these services.
  */
 export const adminOperationOf =
   <Services>() =>

@@ -84,8 +84,8 @@ const toKnownToken = (role: AdminAuth, title: string, { name, token }: NamedToke
 });
 
 /**
- * Compares with every token, each in constant time: the response time does not reveal which one is
- * similar.
+ * Compares with every token, each in constant time, so the response time reveals nothing about the
+ * tokens.
  */
 const findToken = (known: readonly KnownToken[], presented: string): KnownToken | undefined => {
   const digest = digestOf(presented);

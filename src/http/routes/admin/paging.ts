@@ -60,7 +60,7 @@ export const pageMembers = {
   _links: pageLinks,
 };
 
-/** A member of a list that is filtered. */
+/** The member of a filtered list that counts all matching entries. */
 export const total = count.meta({
   description: "The number of entries that match the filters, on all pages.",
 });

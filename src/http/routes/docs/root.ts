@@ -49,7 +49,7 @@ const voicesOf = async (gallery: Pick<Gallery, "voices"> | undefined): Promise<r
   }
 };
 
-/** `/`: a page for people, the same links as JSON for programs. Neither needs credentials. */
+/** `/`: a page for people, and the same links as JSON for programs. Neither needs credentials. */
 export const rootOperation = ({ settings: { publicUrl }, gallery }: RootOptions): Operation => {
   // Without PUBLIC_URL the links are relative, so that they also work behind a proxy that adds a
   // path prefix.

@@ -24,9 +24,9 @@ interface Anchor {
 }
 
 /**
- * Distributes the time of each word, up to the next word, over its characters by their estimated
- * speaking time. A `<break>` takes its own time, other markup none. Times never decrease, and the
- * last character ends with the audio.
+ * Distributes the time from each word to the next over the characters in between, by their
+ * estimated speaking time. A `<break>` takes its own time, other markup none. Times never decrease,
+ * and the last character ends with the audio.
  * @param marks of exactly this text
  */
 export const alignCharacters = (

@@ -28,8 +28,8 @@ export const voiceIdOf = (name: string): string =>
     .join("");
 
 /**
- * The name of the requested voice: the one that has this id, or else the id itself as a name,
- * because a name may look like an id (`af_heart`). `isNamed`: whether there is a voice of that
+ * Finds the name of the requested voice. If no voice has the name of this id, the id itself counts
+ * as the name, because names may look like ids (`af_heart`). `isNamed`: whether a voice has the
  * name.
  */
 export const requestedVoiceName = (id: string, isNamed: (name: string) => boolean): string => {

@@ -11,7 +11,7 @@ import { openAiEnvelope } from "./errors.ts";
 /**
  * Formats audio as OpenAI's server-sent events: `speech.audio.delta` with the audio in base64, then
  * `speech.audio.done` with the usage. They have no `event:` field, because OpenAI's clients ignore
- * events of names that they do not know.
+ * events with unknown names.
  */
 export async function* speechEvents(
   stream: Pick<SynthesisStream, "audio" | "characters" | "delivered">,

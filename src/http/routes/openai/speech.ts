@@ -102,8 +102,8 @@ interface VoiceChoice {
 
 /**
  * Chooses a voice of the website's catalog, or else the voice to which the name is mapped. If that
- * is a default and the text has another language, a voice of that language and the same gender
- * replaces it.
+ * voice is a default one and the text has another language, a voice of the text's language and the
+ * same gender replaces it.
  * @throws {NotFound}
  */
 const chooseVoice = (request: SpeechRequest, choice: VoiceChoice): ChosenVoice => {

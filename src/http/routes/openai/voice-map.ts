@@ -15,7 +15,7 @@ const female = (name: string): MappedVoice => ({ name, gender: "female" });
 const male = (name: string): MappedVoice => ({ name, gender: "male" });
 
 /**
- * The voices by OpenAI's names, which `OPENAI_VOICE_MAP` changes. These voices speak English.  The
+ * The voices by OpenAI's names, which `OPENAI_VOICE_MAP` changes. These voices speak English. The
  * first six, which every client offers, differ from each other.
  */
 const defaults: Readonly<Record<string, MappedVoice>> = {
@@ -44,8 +44,8 @@ export interface VoiceMap {
 }
 
 /**
- * `changed`: the operator's entries, which may have further names. They replace default ones,
- * whatever the case of their letters.
+ * `changed`: the operator's entries. They add names, and replace default entries whose names differ
+ * at most in case.
  */
 export const voiceMapOf = (changed: Readonly<Record<string, string>>): VoiceMap => {
   const pinned = Object.entries(changed).map(([name, voice]) => [ownName(name), { name: voice }] as const);

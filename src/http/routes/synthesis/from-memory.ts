@@ -43,7 +43,7 @@ export const createMemoryResponses = (options: MemoryOptions) => {
     try {
       return synthesis.isCurrent(plan) && synthesis.usesSharedPlans(websiteId) ? plan : undefined;
     } catch {
-      return undefined; // A view is out of date, which the operation refuses.
+      return undefined; // A view is out of date: the operation refuses the request.
     }
   };
 

@@ -48,8 +48,8 @@ export const textFormat = z
   });
 
 /**
- * The language of requests of compatible APIs for voices that speak any language. The catalog shows
- * the same language for these voices.
+ * Requests of compatible APIs have this language. It matters only for voices that speak any
+ * language, and the catalog shows it for them.
  */
 export const defaultLang = "en-US";
 
@@ -136,7 +136,7 @@ const audible = z
 export const synthesizeRequest = (maxCharacters: number) =>
   requestWith(maxCharacters, { format }, "SynthesizeRequest");
 
-/** It also allows the formats that only compatible APIs offer. */
+/** A schema that also allows the formats that only compatible APIs offer. */
 export const requestInAnyFormat = (maxCharacters: number) =>
   requestWith(maxCharacters, { format: anyFormat, volume: audible }, "AudioNameRequest");
 
