@@ -84,7 +84,8 @@ export class Recorder {
     const isHeld = hold?.take(reservations, month, characters) ?? false;
     if (!isHeld && !reservations.trySpend(keyNumber, month, characters, quota)) return false;
     const serving = characters === given.characters ? given : { ...given, characters };
-    const unsend = characters === 0 && serving.part ? this.#options.recentCharges.send(serving) : undefined;
+    const usesPaidBytes = characters === 0 && !serving.repeat && serving.part !== undefined;
+    const unsend = usesPaidBytes ? this.#options.recentCharges.send(serving) : undefined;
     writer.addServing(serving, keyNumber, (error, at) => {
       if (!error) {
         this.#options.onCharged(apiKey, month, characters, quota !== null);

@@ -386,6 +386,14 @@ describe("whole delivery", () => {
       expect(await deliver("bytes=0- again", part(100))).to.equal(10);
     });
 
+    it("does not count the parts of a repeat, which are free anyway", async () => {
+      expect(await deliver("first half", { ...part(50), idempotency })).to.equal(10);
+      source = "memory";
+      expect(await deliver("first half again", { ...part(50), idempotency })).to.equal(0);
+      expect(await deliver("second half", part(50))).to.equal(0);
+      expect(await deliver("second half again", part(50))).to.equal(10);
+    });
+
     it("pays for the parts that follow a refused range", async () => {
       const error = new RateLimited("no such range", "unread", 1);
       await rejection(deliver("refused", { plan: byok, hasRange: true, select: refuse(error) }));
