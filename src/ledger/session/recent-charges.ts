@@ -7,7 +7,7 @@ import { Unavailable } from "../../domain/errors.ts";
 import { type JournalEvent, journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
 import { RecentObjects } from "../../domain/ledger/journal/recent-objects.ts";
-import type { Serving, ServingDetails } from "../../domain/ledger/journal/serving.ts";
+import type { ServedAudio, Serving, ServingDetails } from "../../domain/ledger/journal/serving.ts";
 import { expandServings } from "../../domain/ledger/journal/serving-columns.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
@@ -186,10 +186,10 @@ const addEvent = (objects: RecentObjects, event: OwnEvent): void => {
     const keyNumbers = event.keyNumbers ?? keys.map(keyNumberOf);
     const at = Date.parse(event.data.at);
     for (let index = 0; index < characters.length; index++) {
-      const keyNumber = keyNumbers[key[index] ?? -1];
-      const hash = sounds[sound[index] ?? -1]?.hash;
-      if (characters[index] !== 0 && keyNumber !== undefined && hash !== undefined)
-        objects.add(keyNumber, hash, at, unsentOf(details?.[index]));
+      if (characters[index] === 0) continue;
+      const keyNumber = keyNumbers[key[index] as number] as number;
+      const { hash } = sounds[sound[index] as number] as ServedAudio;
+      objects.add(keyNumber, hash, at, unsentOf(details?.[index]));
     }
   } else if (event.type === "ServingsVoided") {
     for (const { apiKey, hash, servedAt } of event.data.servings) {
@@ -205,9 +205,7 @@ const addEvent = (objects: RecentObjects, event: OwnEvent): void => {
 const addSentParts = (objects: RecentObjects, event: JournalEvent): void => {
   if (event.type !== "SynthesesServed" || event.data.details === undefined) return;
   for (const { apiKey, hash, characters, part, repeat } of expandServings(event.data)) {
-    const keyNumber = findKeyNumber(apiKey);
-    if (part && characters === 0 && !repeat && keyNumber !== undefined)
-      objects.send(keyNumber, hash, countedBytes(part));
+    if (part && characters === 0 && !repeat) objects.send(keyNumberOf(apiKey), hash, countedBytes(part));
   }
 };
 

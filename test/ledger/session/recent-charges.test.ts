@@ -98,6 +98,20 @@ describe("the recent charges", () => {
     expect(charges.wasCharged("vlk_1", "x")).to.equal(true);
   });
 
+  it("count the bytes of private audio that other processes have sent, except by repeats", async () => {
+    const charges = create();
+    const other = await openJournal("other");
+    await openJournal("own", charges);
+    const partOf = (bytes: number, more: Partial<Serving> = {}): Serving =>
+      serving({ hash: "x", partial: true, part: { bytes, size: 100 }, ...more });
+    await serve(other, partOf(30));
+    await serve(other, partOf(50, { characters: 0 }));
+    await serve(other, partOf(20, { characters: 0, repeat: true }));
+    await serve(other, serving({ hash: "last" }));
+    await until("the other journal is read", () => charges.wasCharged("vlk_1", "last"));
+    expect([20, 21].map((bytes) => charges.isPaid(partOf(bytes)))).to.deep.equal([true, false]);
+  });
+
   it("count each charge once, although the first read of the journals failed at its end", async () => {
     const other = await openJournal("other");
     await serve(other, serving({ hash: "x" }));
@@ -195,7 +209,7 @@ describe("the recent charges", () => {
     }
     const charges = create();
     const own = await openJournal("own", charges);
-    now += 3 * minute;
+    now += 5 * minute;
     await serve(own, serving({ apiKey: "vlk_own" }));
     for (const apiKey of ["vlk_11_0", "vlk_11_4999", "vlk_quiet_11", "vlk_own"])
       expect(charges.wasCharged(apiKey, serving({}).hash), apiKey).to.equal(true);
