@@ -118,21 +118,28 @@ const journalsOf = async (
   for (const stream of [account, quota]) {
     for await (const event of store.readStream(stream)) {
       if (event.position > upTo) break;
-      for (const journal of namedJournals(event)) journals.add(journal);
+      if (namesUsedJournal(event)) journals.add(event.data.journal);
     }
   }
   for (const journal of await listOpenJournals(store, upTo)) journals.add(journal);
   return journals;
 };
 
-const namedJournals = (event: RecordedEvent): string[] => {
-  if (isOfType<UsageAccountEvent, RecordedEvent>(event, ["UsagePosted"])) {
-    return "journal" in event.data ? [event.data.journal] : [];
-  }
-  const totals = ["CharactersReserved", "ReservationReturned", "ReservationSettled"] as const;
-  if (!isOfType<QuotaEvent, RecordedEvent>(event, totals)) return [];
-  return "journal" in event.data ? [event.data.journal] : [];
-};
+const typesWithUsedJournal = [
+  "UsagePosted",
+  "CharactersReserved",
+  "ReservationReturned",
+  "ReservationSettled",
+] as const;
+
+type UseOfJournal = Extract<
+  UsageAccountEvent | QuotaEvent,
+  { readonly type: (typeof typesWithUsedJournal)[number] }
+>;
+
+/** A journal that only recalls reservations may have no entries of the key. */
+const namesUsedJournal = (event: RecordedEvent): event is RecordedEvent & UseOfJournal =>
+  isOfType<UseOfJournal, RecordedEvent>(event, typesWithUsedJournal);
 
 interface Selection {
   readonly streams: readonly string[];

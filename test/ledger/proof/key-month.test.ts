@@ -56,7 +56,11 @@ describe("the export of a key's month", () => {
     });
     await writeBusyDay(sealed);
     await log.serve("j2", "k2", [100]);
-    await log.append("quota-k1-2026-11", "ReservationsRecalled", { journal: "j2" });
+    await log.openJournal("j3");
+    await log.serve("j3", "k2", [100]);
+    await log.append("quota-k1-2026-11", "ReservationsRecalled", { journal: "j3" });
+    await log.close("j3");
+    await log.retire("j3");
     await log.append("website-w1", "WebsiteRenamed", { name: "example.org" });
     await seals.seal({ actor: "system" });
     lines = await exportMonth();
@@ -71,16 +75,16 @@ describe("the export of a key's month", () => {
       "key-k1": 4,
       "usage-k1-2026-11": 1,
       "quota-k1-2026-11": 1,
-      journals: 3,
+      journals: 5,
       "journal-j1": 4,
       "journal-j2": 4,
     });
-    expect(summary.events).to.equal(17);
+    expect(summary.events).to.equal(19);
   });
 
-  it("has no events of other keys and websites, except the entries in journals", () => {
+  it("has no events of other keys and websites, and no journal that only recalled reservations", () => {
     const streams = new Set(eventsOf(lines).map(({ event }) => event.stream));
-    expect([...streams].filter((stream) => /k2|website|platform/.test(stream))).to.deep.equal([]);
+    expect([...streams].filter((stream) => /k2|j3|website|platform/.test(stream))).to.deep.equal([]);
   });
 
   it("names the line, and the event, of every change of a character", () =>
