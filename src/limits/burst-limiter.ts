@@ -68,7 +68,7 @@ const advance = (window: BurstWindow, slot: number): void => {
   if (steps >= cells) {
     window.sum = 0;
     window.counts = undefined;
-  } else if (window.sum > 0) {
+  } else {
     window.counts ??= countsOf(window);
     for (let left = window.slot + 1; left <= slot; left++) {
       window.sum -= window.counts[left % cells] ?? 0;

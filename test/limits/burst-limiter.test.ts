@@ -30,6 +30,17 @@ describe("the burst check", () => {
     expect(burst.tryAcquire(burst.windowOf("k other"), 20)).to.equal(true);
   });
 
+  it("keeps counts by slot only while requests of several slots are in the window", () => {
+    const burst = limiter();
+    const window = burst.windowOf("k ip");
+    const hasCountsAfter = (ms: number): boolean => {
+      time.now += ms;
+      burst.tryAcquire(window, 20);
+      return window.counts !== undefined;
+    };
+    expect([0, 0, 50, 1_050].map(hasCountsAfter)).to.deep.equal([false, false, true, false]);
+  });
+
   it("never admits more than the limit within any window, and after a pause always", () => {
     const waits = fc.array(fc.nat(120), { maxLength: 200 });
     fc.assert(
