@@ -100,6 +100,20 @@ describe("the journals of a process", () => {
     expect(events.at(-1)?.data).to.include({ total: 11 });
   });
 
+  it("read no quota again at their end if the returned total excludes all voids", async () => {
+    const receipt = await serve(1_000, "r-1");
+    opened.ledger.voidServing(receipt);
+    await opened.drained();
+    const read = new Set<string>();
+    const { readStream } = store;
+    store.readStream = (stream, options) => {
+      read.add(stream);
+      return readStream(stream, options);
+    };
+    await opened.close(1_000);
+    expect([...read]).not.to.include(quotaStream("k", "2026-11"));
+  });
+
   it("delay the shutdown up to its limit, then report what may be lost", async () => {
     const receipt = await serve(null, "r-1");
     store.hold();
@@ -144,6 +158,17 @@ describe("the journals of a process", () => {
     await subscriptions.allEnded();
     const events = await collect(temporary.store.readStream(journalStream(journal)));
     expect(events.map(({ data }) => (data as { reason?: string }).reason)).not.to.include("unresponsive");
+  });
+
+  it("report a void that waits for its Idempotency-Key at the end of the shutdown", async () => {
+    const keyed = servedAudio({ idempotency: { key: "i", request: "same" } });
+    const receipt = await record(opened.ledger, principal(null), keyed);
+    store.hold();
+    opened.ledger.voidServing(receipt);
+    await until(() => store.held === 1);
+    await closeWithin(1_000);
+    await until(() => opened.ledger.backgroundEntries === 0);
+    expect(errors).to.deep.equal(["an entry of the ledger was lost"]);
   });
 
   it("report each void that waits for a journal at the end of the shutdown, and open no further one", async () => {
