@@ -161,6 +161,14 @@ describe("reservations of a journal", () => {
     expect(events().slice(1)).to.deep.equal(["ReservationReturned a 0"]);
   });
 
+  it("leave no timer after their return", async () => {
+    const { reservations } = open("a");
+    await spend(reservations, 10);
+    await simulated.time.runUntil(() => simulated.time.now() >= 600_000);
+    expect(events().slice(1)).to.deep.equal(["ReservationReturned a 10"]);
+    expect(simulated.time.now()).to.be.below(600_000);
+  });
+
   it("are returned on close, after the appends in flight", async () => {
     const appends = Promise.withResolvers<void>();
     const { reservations } = open("a", { waitForAppends: () => appends.promise });
