@@ -9,12 +9,17 @@ import { addToPlan, type SealPlan } from "../../../src/domain/ledger/proof/seal-
 import { createNoteSigner } from "../../../src/domain/ledger/seals/note-signer.ts";
 import type { ProvenEvent } from "../../../src/domain/ledger/seals/proven-event.ts";
 import type { Sealed } from "../../../src/domain/ledger/seals/seal.ts";
-import { openNote, parseCheckpoint } from "../../../src/domain/ledger/seals/seal-note.ts";
+import {
+  type Checkpoint,
+  checkpointText,
+  openNote,
+  parseCheckpoint,
+} from "../../../src/domain/ledger/seals/seal-note.ts";
 import { type VerifiedLog, verifyLog } from "../../../src/ledger/proof/audit-verify.ts";
 import { duringSuite } from "../../support/during.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
-import { keys, sealing, verifierOf, verify, writeBusyDay } from "./sealed-store.ts";
+import { keys, sealing, signer, verifierOf, verify, writeBusyDay } from "./sealed-store.ts";
 
 /** The lines, each with its newline. */
 const linesOf = (exported: Buffer): string[] => exported.toString().split(/(?<=\n)/);
@@ -324,6 +329,15 @@ describe("the verification of events without their lines' digests", () => {
     expect(problem(end, noteOf(1))).to.equal("none");
     expect(problem(end, noteOf(2))).to.include("no seal has the size of the kept one");
     expect(problem(events, noteOf(2))).to.equal("none");
+  });
+
+  it("names the seal that has the size of the kept one, and another root", () => {
+    const { note } = (events[indexOf("seals", 1)] as ProvenEvent).data as Sealed;
+    const kept = parseCheckpoint(openNote(note, keys) ?? "") as Checkpoint;
+    const other = signer.sign(checkpointText({ ...kept, root: Buffer.alloc(kept.root.length) }));
+    expect(problem(events, other)).to.match(
+      /^seals revision 1 .* is not the kept seal: the log was rewritten before it$/,
+    );
   });
 
   it("refuses a log without a seal", () => {
