@@ -129,8 +129,7 @@ export const createDelivery = (options: DeliveryOptions): CompleteDelivery & Str
   const findPaid = async (plan: SynthesisPlan, context: DeliveryContext): Promise<Audio | undefined> => {
     const { apiKey } = context.principal;
     const [first] = plan.renditions;
-    const isPaid =
-      (await ledger.wasChargedByAny(apiKey, [first.hash])) && ledger.wasCharged(apiKey, first.hash);
+    const isPaid = await ledger.wasChargedByAny(apiKey, [first.hash]);
     return isPaid ? await pipeline.fromCache(first, context.signal) : undefined;
   };
 

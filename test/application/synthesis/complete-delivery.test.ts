@@ -343,6 +343,25 @@ describe("whole delivery", () => {
       expect(begun).to.deep.equal([]);
     });
 
+    it("refuses a range of known audio before it is selected if it exceeds the quota", async () => {
+      source = "memory";
+      let isSelected = false;
+      const select = () => {
+        isSelected = true;
+        return { partBytes: 50 };
+      };
+      const small = testPrincipal({ monthlyCharacters: 5 });
+      await rejection(deliver("r", { principal: small, hasRange: true, select }));
+      expect(isSelected).to.equal(false);
+    });
+
+    it("needs no characters for a range of audio that was charged", async () => {
+      await deliver("whole", { principal: limited });
+      source = "memory";
+      const part = { hasRange: true, select: () => ({ partBytes: 50 }) };
+      expect(await deliver("part", { principal: limited, ...part })).to.equal(0);
+    });
+
     it("lets no engine work for more characters than are left, whatever the concurrency", async () => {
       const gate = Promise.withResolvers<void>();
       work = () => gate.promise;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { addRevision } from "../../../../src/domain/ledger/accounts/revision-ranges.ts";
+import { addRevision, uniteRanges } from "../../../../src/domain/ledger/accounts/revision-ranges.ts";
 import {
   addEntries,
   addPosting,
@@ -116,6 +116,22 @@ describe("the sum of journal entries", () => {
     ];
     const sum = sumsOf(events).get("a 2026-11") ?? new UsageSum();
     expect(totalsBy("voice", sum).map(([voice]) => voice)).to.deep.equal(["a", "c"]);
+  });
+
+  it("unites ranges of revisions that overlap or adjoin, and no others", () => {
+    const united = uniteRanges([
+      [11, 12],
+      [5, 6],
+      [1, 2],
+      [3, 3],
+      [6, 9],
+      [7, 8],
+    ]);
+    expect(united).to.deep.equal([
+      [1, 3],
+      [5, 9],
+      [11, 12],
+    ]);
   });
 
   it("names revisions as ranges that include short gaps", () => {

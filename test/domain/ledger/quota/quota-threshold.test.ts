@@ -23,6 +23,10 @@ describe("the thresholds of a quota", () => {
     });
   });
 
+  it("are not crossed without any characters, even if the quota is 0", () => {
+    expect(crossThresholds(initial(), used(0, 0))).to.deep.equal([]);
+  });
+
   it("are all reported if the characters pass several at once", () => {
     const crossed = crossThresholds(initial(), used(100)).map(({ data }) => data.threshold);
     expect(crossed).to.deep.equal([50, 80, 95, 100]);
