@@ -72,11 +72,10 @@ const maxRequestedHeaders = 50;
  */
 export const cors = (apiCors: ApiCors, exposed: readonly string[]): Middleware => {
   const anyOrigin = publicCors(exposed);
-  const headersFor: Readonly<Record<Cors, ApiCors>> = {
+  const headersFor: Readonly<Record<Exclude<Cors, "same origin">, ApiCors>> = {
     "any origin": () => anyOrigin,
     "any origin, varying": () => ({ ...varyByOrigin, ...anyOrigin }),
     "verified origins": apiCors,
-    "same origin": () => ({}),
   };
   return async (ctx, next) => {
     const { origin, "access-control-request-method": requestedMethod } = ctx.req.headers;

@@ -158,7 +158,8 @@ describe("the event log, in pages", () => {
     expect(ofType.minutes.every(({ byType }) => Object.keys(byType).join() === "SynthesisServed")).to.equal(
       true,
     );
-    expect(await rejection(countEvents({ ...period, to: "2026-10-03", signal }))).to.be.instanceOf(Invalid);
+    for (const to of ["2026-10-03", period.from, "2026-09-30"])
+      expect(await rejection(countEvents({ ...period, to, signal })), to).to.be.instanceOf(Invalid);
   });
 
   it("is counted once at a time, and refuses further counts when four are waiting", async () => {
