@@ -1,9 +1,12 @@
 import { expect } from "chai";
-import { unchanged } from "../../../../src/domain/text/mapped-text.ts";
-import { englishWords } from "../../../../src/domain/text/preparation/english/english.ts";
+import fc from "fast-check";
+import { rewrite, unchanged } from "../../../../src/domain/text/mapped-text.ts";
+import { englishWords, ruleGroups } from "../../../../src/domain/text/preparation/english/english.ts";
 
 const written = (text: string, lang: string): string =>
   englishWords(unchanged(text), { lang, tool: "espeak" }).text;
+
+const dialects = ["american", "british"] as const;
 
 type Row = readonly [text: string, written: string];
 
@@ -223,6 +226,29 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       "ABOUT US",
     ),
   ],
+  "abbreviations without a period": [
+    ["Is Prof Smith here?", "Is Professor Smith here?"],
+    ["Climb Mt Everest", "Climb Mount Everest"],
+    ["Capt Cook and Sgt Pepper", "Captain Cook and Sergeant Pepper"],
+    ["See figs 3 and 4", "See figures 3 and 4"],
+    ["Vol 2, Vol I", "volume 2, volume one"],
+    ["nos 5 and 6, pp 3 to 5", "numbers 5 and 6, pages 3 to 5"],
+    ["approx 5 km", "approximately five kilometers"],
+    ["She has a PhD", "She has a P.H.D"],
+    ["Acme Ltd", "Acme Limited"],
+    ["123 Main St", "123 Main Street"],
+    ["12 Oak Rd, London", "12 Oak Road, London"],
+    ["Call the Gov", "Call the Governor"],
+    ...same(
+      "The figs I ate",
+      "We ate figs. I liked them. Wait a sec. I'll come",
+      "We ate figs and dates",
+      "Turn the vol up",
+      "the mt of a letter",
+      "the prof said no",
+      "St Paul",
+    ),
+  ],
   "Roman numerals": [
     ["Henry VIII, Elizabeth I.", "Henry the eighth, Elizabeth the first."],
     ["Louis XVI was, Pope John Paul II is", "Louis the sixteenth was, Pope John Paul the second is"],
@@ -298,6 +324,10 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ["a 5-year-old, 3-day", "a five-year-old, three-day"],
     ...same("1,234,567 and 5", "11st", "<b>bold</b>", "CVE-2025-27613", "7350e36"),
   ],
+  "powers without digits": [
+    ["x², x^n", "x squared, x to the power of n"],
+    ["kg/m²", "kg/m squared"],
+  ],
 };
 
 describe("An English text", () => {
@@ -306,4 +336,43 @@ describe("An English text", () => {
       expect(all.map(([text]) => [text, written(text, "en-US")])).to.deep.equal(all);
     });
   }
+
+  it("is read alike with and without a full stop at its end, if its abbreviations have none", () => {
+    const texts = (rows["abbreviations without a period"] ?? [])
+      .map(([text]) => text)
+      .filter((text) => !text.endsWith("?"));
+    expect(texts.map((text) => written(`${text}.`, "en-US"))).to.deep.equal(
+      texts.map((text) => `${written(text, "en-US")}.`),
+    );
+  });
+
+  it("is changed by no rule of a group that skips it", () => {
+    const words = [
+      ...new Set(
+        Object.values(rows)
+          .flat(2)
+          .flatMap((text) => text.split(" ")),
+      ),
+    ];
+    const anyText = fc
+      .array(fc.tuple(fc.constantFrom(...words), fc.constantFrom(" ", " ", "\t", "\n", "\u00a0")), {
+        minLength: 1,
+        maxLength: 6,
+      })
+      .map((parts) => parts.flat().join("").trim());
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const changing = ruleGroups
+          .filter(({ needs }) => needs?.test(text) === false)
+          .flatMap(({ rules }) => rules)
+          .filter(([pattern, say]) =>
+            dialects.some(
+              (dialect) => rewrite(unchanged(text), pattern, (match) => say(match, dialect)).text !== text,
+            ),
+          );
+        expect(changing.map(([pattern]) => pattern)).to.deep.equal([]);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
 });

@@ -13,15 +13,24 @@ import { timeRules } from "./times.ts";
 import { unitRules } from "./units.ts";
 import { decadeRules, yearRules } from "./years.ts";
 
+interface RuleGroup {
+  /**
+   * Texts that this does not match skip the rules, to save time: no rule may change them. Absent if
+   * a rule matches letters alone.
+   */
+  readonly needs?: RegExp;
+  readonly rules: readonly Rule[];
+}
+
 /**
  * The order matters: addresses contain numbers, dates contain fractions, and amounts contain
  * numbers.
  */
-const rules: readonly { readonly needs: RegExp; readonly rules: readonly Rule[] }[] = [
+export const ruleGroups: readonly RuleGroup[] = [
   { needs: /[./\\@#+]|[vV]\d/, rules: addressRules },
-  { needs: /[./§№º°]|Jr|Sr|Dr|Mr|Ms|Lt|Inc|vs|etc|US/, rules: abbreviationRules },
+  { rules: abbreviationRules },
   {
-    needs: /[\d\u00bc-\u00be\u2150-\u215e]/,
+    needs: /[\d\u00bc-\u00be\u2150-\u215e⁰¹²³⁴-⁹^]/,
     rules: [
       ...dateRules,
       ...timeRules,
@@ -49,9 +58,9 @@ const rules: readonly { readonly needs: RegExp; readonly rules: readonly Rule[] 
 export const englishWords: Step = (text, { lang }) => {
   if (!/^en(?:-|$)/i.test(lang)) return text;
   const dialect = dialectOf(lang);
-  return rules.reduce(
+  return ruleGroups.reduce(
     (written, { needs, rules }) =>
-      needs.test(written.text)
+      !needs || needs.test(written.text)
         ? rules.reduce(
             (text, [pattern, say]) => rewrite(text, pattern, (match) => say(match, dialect)),
             written,
