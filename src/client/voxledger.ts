@@ -17,7 +17,7 @@ import type {
   VoicesByLanguage,
 } from "./api/voices.ts";
 import type { WebsiteConfig } from "./api/website-config.ts";
-import { resolveConfiguration, type VoxledgerConfig } from "./configuration.ts";
+import { resolveConfiguration, type VoxledgerConfig } from "./constructor-options.ts";
 import { defaultEnvironment, type Environment } from "./environment.ts";
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { createEvents, type EventKind, type Events, type Listener } from "./events.ts";
@@ -32,7 +32,7 @@ import { createVoiceSelection } from "./voices/voice-selection.ts";
 export type { OriginVerification } from "./api/service-api.ts";
 export type * from "./api/voices.ts";
 export type * from "./api/website-config.ts";
-export type { VoxledgerConfig } from "./configuration.ts";
+export type { VoxledgerConfig } from "./constructor-options.ts";
 export type { Environment } from "./environment.ts";
 export { VoxledgerError } from "./errors.ts";
 export type { EventKind, EventPayloads, Listener, SpeechEvent, SpeechService } from "./events.ts";

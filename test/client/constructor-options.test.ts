@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { resolveConfiguration } from "../../src/client/configuration.ts";
+import { resolveConfiguration } from "../../src/client/constructor-options.ts";
 
 const inPage = { scriptUrl: "https://tts.example/client.js", inPage: true };
 const inNode = { scriptUrl: "file:///project/node_modules/client.js", inPage: false };

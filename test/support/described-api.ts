@@ -1,6 +1,6 @@
+import { compatibleApis, createOperations, type OperationOptions } from "../../src/http/all-operations.ts";
 import { headerNames } from "../../src/http/kernel/headers.ts";
 import { describeApi, type OpenApiDocument } from "../../src/http/openapi/document.ts";
-import { compatibleApis, createOperations, type OperationOptions } from "../../src/http/operations.ts";
 import { synthesizeRequest } from "../../src/http/routes/synthesis/request.ts";
 
 /**

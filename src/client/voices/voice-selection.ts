@@ -1,6 +1,6 @@
 import type { EngineCode, VoiceCollection } from "../api/voices.ts";
 import type { WebsiteVoice } from "../api/website-config.ts";
-import type { Configuration } from "../configuration.ts";
+import type { Configuration } from "../constructor-options.ts";
 import type { NativeSpeech } from "../dom.ts";
 import type { Events, SpeechService } from "../events.ts";
 import { nativeBackend } from "../playback/native-speech-backend.ts";

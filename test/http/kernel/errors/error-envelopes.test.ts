@@ -7,9 +7,9 @@ import {
   Unauthorized,
   Unavailable,
 } from "../../../../src/domain/errors.ts";
+import { compatibleApis } from "../../../../src/http/all-operations.ts";
 import { apiAt } from "../../../../src/http/kernel/compatible-api.ts";
 import { ownEnvelope } from "../../../../src/http/kernel/errors/error-envelope.ts";
-import { compatibleApis } from "../../../../src/http/operations.ts";
 import { RateLimited } from "../../../../src/limits/limits.ts";
 
 const envelopeOf = (path: string) => apiAt(compatibleApis, path)?.errors ?? ownEnvelope;
