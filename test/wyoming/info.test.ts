@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { VoiceCollection } from "../../src/application/catalog/voices.ts";
+import type { VoiceCollection } from "../../src/application/catalog/filter-voices.ts";
 import type { Voice } from "../../src/domain/synthesis/speech.ts";
 import { createInfo } from "../../src/wyoming/info.ts";
 

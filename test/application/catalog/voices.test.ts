@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import type { CatalogState } from "../../../projections/catalog.ts";
 import type { View } from "../../../projections/runner/view.ts";
-import { createVoices, type VoiceFilter, type Voices } from "../../../src/application/catalog/voices.ts";
+import type { VoiceFilter } from "../../../src/application/catalog/filter-voices.ts";
+import { createVoices, type Voices } from "../../../src/application/catalog/voices.ts";
 import {
   type AddedVoices,
   type CatalogOf,

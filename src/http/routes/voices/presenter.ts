@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { z } from "zod";
-import type { VoiceCollection } from "../../../application/catalog/voices.ts";
+import type { VoiceCollection } from "../../../application/catalog/filter-voices.ts";
 import type { Voice } from "../../../domain/synthesis/speech.ts";
 import { websocketUrl } from "../../kernel/public-url.ts";
 import { type TaggedContent, taggedJson, tagOf } from "../../kernel/tagged-content.ts";
