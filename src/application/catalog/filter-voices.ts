@@ -66,21 +66,36 @@ export const createPlatformFilter = ({ platforms, nativeVoices }: PlatformVoices
   };
 };
 
-export const filterVoices = (
-  all: VoiceCollection,
-  { lang, gender }: Pick<VoiceFilter, "lang" | "gender">,
-): VoiceCollection => {
-  if (lang === undefined && gender === undefined) return all;
-  const short = gender?.charAt(0);
-  const langs = new Set(all.voices.map((voice) => voice.lang));
-  const wanted = new Set([...langs].filter((one) => lang === undefined || isInRange(one, lang)));
-  const voices = all.voices.filter(
-    (voice) => wanted.has(voice.lang) && (short === undefined || voice.gender === short),
-  );
+/** Keeps the voices that meet all conditions, and the system voices behind them. */
+export const filterVoices = (all: VoiceCollection, filter: VoiceFilter): VoiceCollection => {
+  const conditions = conditionsOf(filter, all.voices);
+  if (conditions.length === 0) return all;
+  const voices = all.voices.filter((voice) => conditions.every(({ isMet }) => isMet(voice)));
   const behind = new Set(voices.flatMap(({ voiceIDs }) => voiceIDs));
   return {
-    revision: `${all.revision} in ${lang?.toLowerCase()} by ${short}`,
+    revision: [all.revision, ...conditions.map(({ key }) => key)].join(" "),
     voices,
     systemVoices: all.systemVoices.filter(({ id }) => behind.has(id)),
   };
+};
+
+interface Condition {
+  /** Differs from the keys of all other conditions: serialized lists are cached by it. */
+  readonly key: string;
+  readonly isMet: (voice: Voice) => boolean;
+}
+
+/** The conditions of the members that the filter has, without the platform's. */
+const conditionsOf = ({ lang, gender }: VoiceFilter, voices: readonly Voice[]): readonly Condition[] => {
+  const conditions: Condition[] = [];
+  if (lang !== undefined) {
+    const langs = new Set(voices.map((voice) => voice.lang));
+    const wanted = new Set([...langs].filter((one) => isInRange(one, lang)));
+    conditions.push({ key: `in ${lang.toLowerCase()}`, isMet: (voice) => wanted.has(voice.lang) });
+  }
+  if (gender !== undefined) {
+    const short = gender.charAt(0);
+    conditions.push({ key: `by ${short}`, isMet: (voice) => voice.gender === short });
+  }
+  return conditions;
 };
