@@ -47,7 +47,11 @@ interface Refusal {
 const minuteMs = 60_000;
 const megabyte = 1024 ** 2;
 
-/** All limits of a key or a client. `queues.ts` has the limits of jobs that wait. */
+/**
+ * All limits of a key or a client. `application/synthesis/limit-delivery.ts` applies those of
+ * streams and unread audio, `http/websocket/admission.ts` that of sockets. `queues.ts` has the
+ * limits of jobs that wait, and of a key's concurrent syntheses (`queues.syntheses`).
+ */
 export const limits = {
   /** Counts the requests to all instances together. */
   minute: {

@@ -1,4 +1,7 @@
-/** The events that a webhook may subscribe to. */
+/**
+ * The events that a webhook may subscribe to. `application/webhooks/dispatcher.ts` queues their
+ * messages.
+ */
 export const webhookEventTypes = ["quota.threshold_crossed", "key.suspended", "key.reinstated"] as const;
 
 export type WebhookEventType = (typeof webhookEventTypes)[number];

@@ -136,10 +136,10 @@ const isSameAudio = (serving: Serving, audio: ServedAudio | undefined): boolean 
 const audioKey = ({ hash, engine, format, lang, voice }: Serving): string =>
   `${hash} ${engine} ${format} ${lang} ${voice}`;
 
+/** Does not compile if it forgets a member of `servingDetails`. */
 const detailsOf = (serving: Serving): ServingDetails | undefined => {
   const { failed, idempotency, part, partial, repeat, stream, traceparent, undelivered } = serving;
-  if (!(failed || idempotency || partial || repeat || stream || traceparent || undelivered)) return undefined;
-  return {
+  const details = {
     ...(failed && { failed }),
     ...(idempotency && { idempotency: { key: idempotency.key, request: idempotency.request } }),
     ...(part && { part: { bytes: part.bytes, size: part.size } }),
@@ -149,6 +149,8 @@ const detailsOf = (serving: Serving): ServingDetails | undefined => {
     ...(traceparent !== undefined && { traceparent }),
     ...(undelivered && { undelivered }),
   };
+  details satisfies Record<Exclude<keyof ServingDetails, keyof typeof details>, never>;
+  return Object.keys(details).length > 0 ? details : undefined;
 };
 
 /** The servings of the event, in order. */

@@ -49,7 +49,11 @@ export const servingDetails = object({
 });
 export type ServingDetails = Checked<typeof servingDetails>;
 
-/** A response with audio. Its time is that of the journal event that holds it. */
+/**
+ * A response with audio. Its time is that of the journal event that holds it, `SynthesesServed` in
+ * `journal.ts`. `serving-columns.ts` writes it there (`ServingColumns`) and reads it
+ * (`expandServings`).
+ */
 export interface Serving extends ServedAudio, ServingDetails {
   readonly apiKey: string;
   readonly requestId: string;
