@@ -23,8 +23,9 @@ export interface ProviderClient {
 }
 
 /**
- * A provider of BYOK voices, or an operator's own server that speaks a free engine: the driver in
- * `provider.ts` of its folder.
+ * A provider of BYOK voices, or an operator's own server that speaks a free engine.
+ * `domain/synthesis/byok-providers.ts` lists the providers. The drivers are in the folders of their
+ * names, such as `engines/google/provider.ts` and `engines/self-hosted/server.ts`.
  */
 export interface Provider<Credentials, Code extends EngineCode = ByokEngine> {
   readonly code: Code;

@@ -12,7 +12,8 @@ import { burstExceeded, limits, minuteExceeded, type RateLimited } from "./limit
 import { RateReports, type ReportedCounter } from "./rate-reports.ts";
 import { type OpenShares, wholeLimit } from "./shares.ts";
 
-export interface Admission {
+/** The result of counting a request. */
+export interface RateLimitResult {
   /** The key's requests per minute. */
   readonly limit: number;
   /** Requests left in this minute. */
@@ -33,7 +34,7 @@ export interface LimitedKey {
  * shortly after.
  */
 export interface RateLimiter {
-  admit(key: LimitedKey, client: string): Admission;
+  admit(key: LimitedKey, client: string): RateLimitResult;
   /** Reports the counts that changed since the last report. */
   flush(): Promise<void>;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 import type { Authenticator } from "../application/access/authentication.ts";
 import type { Principal } from "../application/access/principal.ts";
 import { type AdmissionRules, requireAdmission } from "../http/access/gate.ts";
-import type { Admission, RateLimiter } from "../limits/rate-limiter.ts";
+import type { RateLimiter, RateLimitResult } from "../limits/rate-limiter.ts";
 
 /** The key for which the server speaks. The protocol has no credentials of its own. */
 export type Caller = ReturnType<typeof createCaller>;
@@ -47,4 +47,4 @@ export const createCaller = ({
   };
 };
 
-const notCounted: Admission = { limit: 0, remaining: 0 };
+const notCounted: RateLimitResult = { limit: 0, remaining: 0 };

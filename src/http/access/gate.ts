@@ -3,7 +3,7 @@ import type { Middleware } from "koa";
 import type { Authenticator } from "../../application/access/authentication.ts";
 import type { ActingKey } from "../../application/access/principal.ts";
 import { KeyIsSuspended } from "../../domain/errors.ts";
-import type { Admission, RateLimiter } from "../../limits/rate-limiter.ts";
+import type { RateLimiter, RateLimitResult } from "../../limits/rate-limiter.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";
 import type { Admit, Caller } from "../kernel/request-state.ts";
 import type { CredentialReader } from "./credentials.ts";
@@ -44,7 +44,7 @@ export interface AdmissionRules {
  * @throws {KeyIsSuspended}
  */
 export const requireAdmission = (
-  { principal, admission }: { readonly principal: ActingKey; readonly admission: Admission },
+  { principal, admission }: { readonly principal: ActingKey; readonly admission: RateLimitResult },
   { suspended }: AdmissionRules = { suspended: "refused" },
 ): void => {
   if (admission.refusal) throw admission.refusal;
@@ -81,7 +81,7 @@ export const requireAdmitted: Middleware = (ctx, next) => {
   return next();
 };
 
-export const limitHeaders = ({ limit, remaining }: Admission): Record<string, string> => ({
+export const limitHeaders = ({ limit, remaining }: RateLimitResult): Record<string, string> => ({
   "X-RateLimit-Limit": String(limit),
   "X-RateLimit-Remaining": String(remaining),
 });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context } from "koa";
 import type { Principal } from "../../application/access/principal.ts";
-import type { Admission } from "../../limits/rate-limiter.ts";
+import type { RateLimitResult } from "../../limits/rate-limiter.ts";
 import type { AdminAuth, Cors } from "./auth.ts";
 import type { CompatibleApi } from "./compatible-api.ts";
 
@@ -48,7 +48,7 @@ export type FromMemory = (
 /** An authenticated and rate-limited caller. */
 export interface Caller {
   readonly principal: Principal;
-  readonly admission: Admission;
+  readonly admission: RateLimitResult;
 }
 
 /** The person or program that presented a token of the admin API. */
