@@ -37,7 +37,7 @@ describe("the client library on a page visited again after its token has expired
   before(async () => {
     const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
     [service, browser] = await Promise.all([
-      startServiceForBrowser({ OPENAI_URL: upstream.url, TOKEN_TTL_SECONDS: "2" }, log),
+      startServiceForBrowser({ OPENAI_URL: upstream.url, TOKEN_TTL_SECONDS: "5" }, log),
       openBrowser(),
     ]);
     website = await registerWebsite(service.url);
