@@ -91,9 +91,9 @@ const checkResponses = ({ responses }: Observed, servings: ReadonlyMap<string, R
   }
 };
 
-/** A served Idempotency-Key is charged, and once more at most for each request that was cut off. */
+/** A served Idempotency-Key is charged, and once more at most for each request without audio. */
 const checkIdempotencyKeys = (
-  { responses, cutOff }: Observed,
+  { responses, mayBeCharged }: Observed,
   servings: ReadonlyMap<string, Recorded>,
 ): void => {
   const charges = new Map<string, number>();
@@ -105,7 +105,7 @@ const checkIdempotencyKeys = (
     const digest = servings.get(requestId)?.idempotency?.key;
     if (!idempotencyKey || digest === undefined) continue;
     const charged = charges.get(digest) ?? 0;
-    if (charged < 1 || charged > 1 + (cutOff.get(idempotencyKey) ?? 0))
+    if (charged < 1 || charged > 1 + (mayBeCharged.get(idempotencyKey) ?? 0))
       throw new Error(`the Idempotency-Key of ${requestId} is charged ${charged} times`);
   }
 };
