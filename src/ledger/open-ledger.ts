@@ -189,7 +189,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   return {
     ledger,
     pendingEntries: () => sessions.pending,
-    recoverJournal: (journal) => recoverJournal(journal, "silent", true),
+    recoverJournal: (journal) => recoverJournal(journal, "silent"),
     drained: () => ledger.drained().then(() => sessions.current?.writer.flushed()),
     close: async (timeoutMs) => {
       stopChecks();

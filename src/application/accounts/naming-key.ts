@@ -16,7 +16,7 @@ const owner: NamingKeyOwner = { purpose: "naming key" };
 
 export interface NamingKey {
   readonly key: KeyObject;
-  /** The time at which the first process created the key. */
+  /** The time at which the key was created. */
   readonly createdAt: EpochMs;
 }
 

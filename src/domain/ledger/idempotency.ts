@@ -177,15 +177,11 @@ export const recordUse = (state: IdempotencyState, use: Use): IdempotencyEvent[]
 /**
  * Records a charged request of a journal whose process is gone. Returns no event if the process has
  * recorded or released it. If the event has `repeat`, its charge must be voided, because another
- * request with the key is charged, or the process has released this one. `cannotVoid`: the process
- * has certainly ended and has not voided the charge, so it never will.
+ * request with the key is charged.
  */
-export const recoverUse = (state: IdempotencyState, use: Use, cannotVoid = false): IdempotencyEvent[] => {
-  const isEnded = isRecorded(state, use);
-  const isCharged = state.charged?.requestId === use.requestId;
-  const isVoided = state.recoveredRepeats.includes(use.requestId);
-  if (isEnded && (isCharged || isVoided || !cannotVoid)) return [];
-  const event = used(use, isEnded || isInUse(state, use));
+export const recoverUse = (state: IdempotencyState, use: Use): IdempotencyEvent[] => {
+  if (isRecorded(state, use)) return [];
+  const event = used(use, isInUse(state, use));
   return [{ ...event, data: { ...event.data, recovered: true } }];
 };
 

@@ -100,10 +100,10 @@ export const createIdempotencyKeys = ({
     /**
      * Records a charged request from the journal of a process that is gone. Resolves with true, for
      * one caller only, if that caller must void the charge: another request with the key is
-     * charged, or the process has released this one and cannot void it any more (`cannotVoid`).
+     * charged.
      */
-    recover: async (request: IdempotentRequest, cannotVoid = false): Promise<boolean> => {
-      const { events } = await execute(request, (state, use) => recoverUse(state, use, cannotVoid));
+    recover: async (request: IdempotentRequest): Promise<boolean> => {
+      const { events } = await execute(request, recoverUse);
       return events.some(({ type, data }) => type === "IdempotencyKeyUsed" && data.repeat);
     },
     /**

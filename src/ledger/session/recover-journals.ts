@@ -16,15 +16,10 @@ import { type SettleVoidsOptions, settleVoids } from "../quota/settle-voids.ts";
 /**
  * Recovers the journal of a process that is gone: closes it, records the uses of its
  * Idempotency-Keys, posts what is unposted, settles the quotas of its last voids and removes it
- * from the registry. Idempotent, also if several instances do it concurrently. `hasEnded`: the
- * process is known to have ended; otherwise it may only be slow. Default: false.
+ * from the registry. Idempotent, also if several instances do it concurrently.
  * @throws {Unavailable} if it must be called again
  */
-export type RecoverJournal = (
-  journal: string,
-  reason: JournalClosed["reason"],
-  hasEnded?: boolean,
-) => Promise<void>;
+export type RecoverJournal = (journal: string, reason: JournalClosed["reason"]) => Promise<void>;
 
 export interface RecoverJournalOptions extends Omit<PostOnBehalfOptions, "journal">, SettleVoidsOptions {
   /**
@@ -49,9 +44,9 @@ const afterOtherPostings = afterErrors((error) => error instanceof PostingOutOfO
 
 export const createRecoverJournal =
   ({ closeJournal, registry, recoverIdempotencyKeys, ...options }: RecoverJournalOptions): RecoverJournal =>
-  async (journal, reason, hasEnded = false) => {
+  async (journal, reason) => {
     const closedRevision = await closeJournal(journal, reason);
-    await recoverIdempotencyKeys(journal, hasEnded);
+    await recoverIdempotencyKeys(journal);
     await retry({ delayAfter: afterOtherPostings, time: options.time }, () =>
       postOnBehalf({ ...options, journal }, closedRevision),
     );

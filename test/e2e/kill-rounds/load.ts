@@ -24,7 +24,7 @@ export interface Observed {
    * The number of requests by their Idempotency-Key that may be charged although a repeat is, too:
    * those without a complete response, and those that got 503 because the outcome of an append was
    * not known in time. Their charges are visible until their voids are durable, which a kill
-   * delays.
+   * may prevent.
    */
   readonly mayBeCharged: Map<string, number>;
   /** Requests with an Idempotency-Key that are to be repeated. */

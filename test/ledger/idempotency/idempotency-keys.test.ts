@@ -114,18 +114,6 @@ describe("Idempotency-Keys", () => {
       }
     });
 
-    it("voids once what it has released or recorded as slower, if it can void nothing any more", async () => {
-      await keys.recordUse(request("charged"));
-      await keys.recordUse(request("slower"));
-      expect(await keys.release(request("refused"))).to.equal(true);
-      expect(await instance().recover(request("charged"), true)).to.equal(false);
-      for (const one of ["slower", "refused"]) {
-        const recovered = [instance().recover(request(one), true), instance().recover(request(one), true)];
-        expect((await Promise.all(recovered)).sort(), one).to.deep.equal([false, true]);
-      }
-      expect(await keys.recordRepeat(request("repeat"))).to.equal(true);
-    });
-
     it("does not void what the recovery voids or keeps", async () => {
       await instance().recordUse(request("repeat"));
       expect(await instance().recover(request("first"))).to.equal(true);

@@ -4,7 +4,6 @@ import { createCommandHandler } from "../../../src/eventstore/command-handler.ts
 import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { createIdempotencyKeys } from "../../../src/ledger/idempotency/idempotency-keys.ts";
 import { createRecoverIdempotencyKeys } from "../../../src/ledger/idempotency/recover-idempotency-keys.ts";
-import { closeJournal } from "../../../src/ledger/journal/close-journal.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { duringTest } from "../../support/during.ts";
 import { testPrincipal } from "../../support/principal.ts";
@@ -51,12 +50,13 @@ describe("the recovery of servings with an Idempotency-Key", () => {
     await gone.close(0);
   });
 
-  const recover = (hasEnded = false): Promise<void> => {
+  const recover = (): Promise<void> => {
     const handler = createCommandHandler({ store: temporary.store, clock });
     const idempotencyKeys = createIdempotencyKeys({ handler, clock });
     const onVoided = (some: readonly VoidedServing[]) => voids.push(...some);
-    const options = { store: temporary.store, idempotencyKeys, clock, onVoided };
-    return createRecoverIdempotencyKeys(options)(journal, hasEnded);
+    return createRecoverIdempotencyKeys({ store: temporary.store, idempotencyKeys, clock, onVoided })(
+      journal,
+    );
   };
 
   it("makes a later repeat free", async () => {
@@ -81,27 +81,6 @@ describe("the recovery of servings with an Idempotency-Key", () => {
     expect(voids).to.deep.equal([{ ...expected, reason: "repeat" }]);
     await other.close(5_000);
   });
-
-  for (const [reason, hasEnded, voided] of [
-    ["silent", true, 1],
-    ["silent", false, 0],
-    ["unresponsive", true, 0],
-  ] as const) {
-    const process = hasEnded ? "a process that has ended" : "a process that may be slow";
-    it(`voids ${voided} charges that ${process} released, if its journal was closed as ${reason}`, async () => {
-      const handler = createCommandHandler({ store: temporary.store, clock });
-      const request = {
-        apiKey: "k",
-        requestId: "first",
-        idempotency: { key: "digest", request: "parameters" },
-      };
-      expect(await createIdempotencyKeys({ handler, clock }).release(request)).to.equal(true);
-      await closeJournal(temporary.store, clock, journal, reason);
-      await Promise.all([recover(hasEnded), recover(hasEnded)]);
-      await recover(hasEnded);
-      expect(voids.map(({ requestId }) => requestId)).to.deep.equal(Array(voided).fill("first"));
-    });
-  }
 
   it("leaves a charge of more than 24 hours ago", async () => {
     now = start + 24 * 60 * 60_000 + 1;

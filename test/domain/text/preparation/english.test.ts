@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { rewrite, unchanged } from "../../../../src/domain/text/mapped-text.ts";
 import { englishWords, ruleGroups } from "../../../../src/domain/text/preparation/english/english.ts";
+import { testSeed } from "../../../support/sample.ts";
 
 const written = (text: string, lang: string): string =>
   englishWords(unchanged(text), { lang, tool: "espeak" }).text;
@@ -226,6 +227,11 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       "ABOUT US",
     ),
   ],
+  "abbreviations that could be words": [
+    ["Vol. I was lost, Sec. I has it", "volume one was lost, section one has it"],
+    ["Fig. I shows the curve, Vols. I through III", "figure I shows the curve, volumes I through III"],
+    ...same("Do a Rep"),
+  ],
   "abbreviations without a period": [
     ["Is Prof Smith here?", "Is Professor Smith here?"],
     ["Climb Mt Everest", "Climb Mount Everest"],
@@ -346,7 +352,7 @@ describe("An English text", () => {
     );
   });
 
-  it("is changed by no rule of a group that skips it", () => {
+  it(`is changed by no rule of a group that skips it (seed ${testSeed})`, () => {
     const words = [
       ...new Set(
         Object.values(rows)
@@ -372,7 +378,7 @@ describe("An English text", () => {
           );
         expect(changing.map(([pattern]) => pattern)).to.deep.equal([]);
       }),
-      { numRuns: 3_000 },
+      { seed: testSeed, numRuns: 3_000 },
     );
   });
 });

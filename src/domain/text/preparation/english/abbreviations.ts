@@ -137,10 +137,10 @@ const general: Table = {
 const goesOn = String.raw`(?=[ \u00a0\t\n]+[\p{Ll}\d(&]|[,;:)\]!?/-])`;
 const sentenceStart =
   "(?:The|An?|It|He|She|We|They|You|I|This|That|There|These|Those|In|On|At|But|And|Or|So|If|When|His|Her|My|Our)\\s";
-/** "Wait a sec. I will come", "the figs I ate", but "Vol. I of II". */
-const pronoun = "I(?:['’]| (?!(?:and|by|in|is|of|or|to) )\\p{Ll})";
-const before = String.raw`(?<![\p{L}\p{N}_.'’@/-])`;
 const space = String.raw`[ \u00a0\t]`;
+/** "Wait a sec. I will come", "the figs I ate", but "figs I and II", and "Fig. I shows it". */
+const wordAndPronoun = `(?:figs?|sec)\\.?${space}I(?:['’]| (?!(?:and|by|in|is|of|or|to) )\\p{Ll})`;
+const before = String.raw`(?<![\p{L}\p{N}_.'’@/-])`;
 
 export const abbreviationRules: readonly Rule[] = [
   [
@@ -183,7 +183,7 @@ export const abbreviationRules: readonly Rule[] = [
   // A title may also stand without a name: "the Dr. said".
   [
     pattern(
-      `(?<=\\b(?:[Tt]he|[Mm]y|[Yy]our|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Aa]n?)${space})(Dr|Prof|Capt|Lt|Sgt|Gov|Pres|Sen|Rep|Gen|Rev)`,
+      `(?<=\\b(?:[Tt]he|[Mm]y|[Yy]our|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Aa]n?)${space})(?!(?<=\\b[Aa]n?${space})(?:Gov|Pres|Rep|Gen)\\s*$)(Dr|Prof|Capt|Lt|Sgt|Gov|Pres|Sen|Rep|Gen|Rev)`,
       `(?:\\.${goesOn}|(?=\\.?\\s*$))`,
     ),
     ([, title = ""]) => titles[title],
@@ -197,7 +197,10 @@ export const abbreviationRules: readonly Rule[] = [
   ],
   [pattern(before, `St(?:\\.${goesOn}|(?=\\.\\s*$))`), () => "Street"],
   [
-    pattern(before, `(${keysOf(numbered)})(\\.?)${space}?(?=[#\\d]|(?!${pronoun})([ivxIVX]{1,5})(?!\\p{L}))`),
+    pattern(
+      before,
+      `(?!${wordAndPronoun})(${keysOf(numbered)})(\\.?)${space}?(?=[#\\d]|([ivxIVX]{1,5})(?!\\p{L}))`,
+    ),
     ([written, word = "", period, roman]) => {
       if (/^[Nn]o$/.test(word) && roman === "I") return undefined; // "No. I will not."
       // "No 5" and "p 5" are not clear without a period.
