@@ -45,7 +45,7 @@ describe("an EventStoreDB log that processes share", () => {
       const dataFile = `${folder}/log`;
       let node = await startEventStoreDBProcess(dataFile);
       const store = await openEventStoreDB({ url: node.url });
-      const handler = createCommandHandler({ store, deadlineMs: 20_000 });
+      const handler = createCommandHandler({ store, deadlineMs: 120_000 });
       const runner = createProjectionRunner({ store, projections: [sums] });
       await runner.start();
       const commands = dense(300).map((id) =>
