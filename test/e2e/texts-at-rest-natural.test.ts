@@ -31,6 +31,7 @@ describe("The texts and phonemes of natural voices", () => {
   const errors: string[] = [];
 
   before(async function () {
+    this.timeout(900_000); // on a busy machine
     const { installed } = await openNaturalVoices(naturalVoicesFolder(undefined));
     // `scripts/natural-voices` installs them.
     if (!installed.has("hibari:heart") || !installed.has("pico:en-GB")) return this.skip();

@@ -44,7 +44,8 @@ describe("The texts of requests", () => {
   const commands = new Set<string>();
   const statuses: Record<string, number[]> = {};
 
-  before(async () => {
+  before(async function () {
+    this.timeout(900_000); // on a busy machine
     [collector, receiver] = await Promise.all([startOtlpCollector(), serveWebhookReceiver()]);
     [byok, selfHosted] = await Promise.all([
       serveOpenAi(),
