@@ -1,8 +1,12 @@
 import { hash } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
+import { pino } from "pino";
+import { pipelineLimits } from "../../src/audio/pipeline/pipeline-limits.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../../src/engines/natural-voices/natural-voices.ts";
 import { authorize, bytesOf, type Credentials, fetchWhenFree, registerWebsite } from "../support/client.ts";
 import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
+import { pollTimeoutMs } from "../support/processes.ts";
 import { isSample } from "../support/sample.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { pick, randomOf } from "../support/speech-fuzz.ts";
@@ -41,8 +45,14 @@ describe(`The same request for a natural voice (seed ${seed})`, () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: InProcessService;
   let website: Credentials;
+  /** The syntheses that failed. */
+  let failures = 0;
+  const write = (line: string): void => {
+    if (JSON.parse(line).msg === "A synthesis failed.") failures++;
+  };
+  const log = pino({ level: "warn" }, { write });
   const start = () =>
-    startInProcessService({ VOICES: "natural", DATA_DIR: folder.path, BURST_LIMIT: "1000000" });
+    startInProcessService({ VOICES: "natural", DATA_DIR: folder.path, BURST_LIMIT: "1000000" }, log);
   before(async function () {
     const { installed } = await openNaturalVoices(naturalVoicesFolder(undefined));
     // `scripts/natural-voices` installs them.
@@ -56,7 +66,7 @@ describe(`The same request for a natural voice (seed ${seed})`, () => {
     await folder?.remove();
   });
 
-  const ask = async ({ path, body }: Sent): Promise<Buffer> => {
+  const askOnce = async ({ path, body }: Sent): Promise<Buffer> => {
     const headers = {
       ...authorize(website),
       Authorization: `Bearer ${website.apiKey}.${website.apiSecret}`,
@@ -66,6 +76,18 @@ describe(`The same request for a natural voice (seed ${seed})`, () => {
     const response = await fetchWhenFree(service.url + path, sent);
     expect(response.status, path).to.equal(200);
     return bytesOf(response);
+  };
+  /**
+   * Asks again if a fallback spoke, because the voice did not start within its deadline on a busy
+   * machine. The service tries the voice again once it has forgotten the failure.
+   */
+  const ask = async (sent: Sent): Promise<Buffer> => {
+    for (const end = Date.now() + pollTimeoutMs; ; await delay(pipelineLimits.failureMs)) {
+      const before = failures;
+      const bytes = await askOnce(sent);
+      if (failures === before) return bytes;
+      if (Date.now() > end) throw new Error(`a voice fails at each request: ${sent.path}`);
+    }
   };
   const askAll = async (): Promise<string[]> => {
     const digests: string[] = [];
