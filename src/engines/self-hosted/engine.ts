@@ -21,9 +21,9 @@ export const selfHostedEngine = (code: FreeEngine, server: SelfHostedServer, exc
 
 /**
  * Combines two engines: the server speaks its own voices, and the local engine, if there is one,
- * all others.
+ * all others. `Required`: what an engine may leave out must be asked of the one that speaks.
  */
-export const combineEngines = (server: Engine, local: Engine | undefined): Engine => {
+export const combineEngines = (server: Engine, local: Engine | undefined): Required<Engine> => {
   const speakerOf = (voice: string): Engine | undefined => (remoteName(voice) === undefined ? local : server);
   return {
     code: server.code,
@@ -33,6 +33,8 @@ export const combineEngines = (server: Engine, local: Engine | undefined): Engin
     otherVoices: (request) => speakerOf(request.voice)?.otherVoices?.(request) ?? [],
     isExact: (voice) => speakerOf(voice)?.isExact?.(voice) ?? true,
     isReproducible: (voice) => speakerOf(voice)?.isReproducible?.(voice) ?? false,
+    takesMstts: (voice) => speakerOf(voice)?.takesMstts?.(voice) ?? false,
+    takesInstructions: (voice) => speakerOf(voice)?.takesInstructions?.(voice) ?? false,
     takesPhonemes: (voice) => speakerOf(voice)?.takesPhonemes?.(voice) ?? false,
     reportsPhonemes: (voice) => speakerOf(voice)?.reportsPhonemes?.(voice) ?? false,
     marks: (voice) => speakerOf(voice)?.marks?.(voice) ?? false,
