@@ -10,6 +10,7 @@ import {
   reserveCharacters,
   returnReservation,
 } from "../../domain/ledger/quota/quota.ts";
+import { Idleness } from "./idleness.ts";
 import { QuotaStatements } from "./quota-statements.ts";
 import { RecalledHolders, type SettlementContext } from "./recalled-holders.ts";
 import { WaitingRequests } from "./waiting-requests.ts";
@@ -44,13 +45,6 @@ export interface ReservationContext extends SettlementContext {
 const appendTimeoutMs = 5_000;
 
 /**
- * A reservation is returned when it was idle for 1, then 4, 16 and 64 minutes, then 4, 17, 68 and
- * 273 hours: at most eight times a month.
- */
-const idleFactor = 4;
-const maxIdleReturns = 8;
-
-/**
  * One journal's reservation of one key and month. At most one of its commands runs at a time. The
  * characters that may be spent are lowered before a return is appended, and raised only after a
  * reservation is durable.
@@ -72,8 +66,7 @@ export class KeyReservation {
   #isTakenOver = false;
   readonly #recalled: RecalledHolders;
   #holdEnds = Promise.withResolvers<void>();
-  #spentBefore = Number.NaN;
-  #idleChecks = 0;
+  readonly #idleness = new Idleness();
 
   constructor(context: ReservationContext, apiKey: string, month: string, tally: Tally) {
     this.#context = context;
@@ -95,7 +88,7 @@ export class KeyReservation {
     if (quota < this.#quota) this.#tally.reservedTotal = nothingReserved;
     if (quota !== this.#quota) this.changed();
     this.#quota = quota;
-    this.#idleChecks = 0;
+    this.#idleness.reset();
     const granted = this.#waiting.add(characters);
     this.#start();
     return granted;
@@ -169,15 +162,14 @@ export class KeyReservation {
   checkIdle(maxIdleChecks: number, isReturnedSoon: boolean): boolean {
     if (this.#isRunning) return false;
     const { spent, stated } = this.#tally;
-    this.#idleChecks = spent === this.#spentBefore ? this.#idleChecks + 1 : 0;
-    this.#spentBefore = spent;
-    const factor = isReturnedSoon ? 1 : idleFactor ** Math.min(this.#tally.idleReturns, maxIdleReturns);
-    const isUnused = this.#tally.held === 0;
-    const isIdle = isUnused && this.#idleChecks >= maxIdleChecks * (this.#statements.mayReserve ? factor : 1);
+    const { mayReserve } = this.#statements;
+    this.#idleness.check(spent);
+    const returns = mayReserve && !isReturnedSoon ? this.#tally.idleReturns : 0;
+    const isIdle = this.#tally.held === 0 && this.#idleness.hasLasted(maxIdleChecks, returns);
     const isStated = stated === undefined ? spent >= 0 : stated === spent;
-    const isComplete = !this.#statements.mayReserve && !this.isUncertain && isStated;
+    const isComplete = !mayReserve && !this.isUncertain && isStated;
     if (isIdle && isComplete) return true;
-    if (isIdle && this.#statements.mayReserve) this.#tally.idleReturns += 1;
+    if (isIdle && mayReserve) this.#tally.idleReturns += 1;
     if (isIdle) void this.returnUnspent();
     else if (this.#isRecalled || this.#isReturnDue || this.hasRefund) this.#start();
     return false;
