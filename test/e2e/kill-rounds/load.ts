@@ -20,13 +20,13 @@ export interface Observed {
   readonly responses: ServedResponse[];
   /** The number of responses by status; 0 for requests without a complete response. */
   readonly statuses: Map<number, number>;
+  /** The requests without a complete response, by their Idempotency-Key. */
+  readonly cutOff: Map<string, number>;
   /**
-   * The number of requests by their Idempotency-Key that may be charged although a repeat is, too:
-   * those without a complete response, and those that got 503 because the outcome of an append was
-   * not known in time. Their charges are visible until their voids are durable, which a kill
-   * may prevent.
+   * The requests that got 503, by their Idempotency-Key. If the outcome of an append was not known
+   * in time, the charge is visible until its void is durable, which a kill may prevent.
    */
-  readonly mayBeCharged: Map<string, number>;
+  readonly unavailable: Map<string, number>;
   /** Requests with an Idempotency-Key that are to be repeated. */
   readonly repeats: Request[];
   /** API keys that were refused with 403. */
@@ -36,7 +36,8 @@ export interface Observed {
 export const nothingObserved = (): Observed => ({
   responses: [],
   statuses: new Map(),
-  mayBeCharged: new Map(),
+  cutOff: new Map(),
+  unavailable: new Map(),
   repeats: [],
   refused: new Set(),
 });
@@ -115,13 +116,13 @@ const nextRequest = ({ keys, random, observed }: LoadOptions): Request => {
 const send = async (
   url: string,
   request: Request,
-  { responses, mayBeCharged, repeats, refused }: Observed,
+  { responses, cutOff, unavailable, repeats, refused }: Observed,
   random: () => number,
 ): Promise<number> => {
   const { credentials, text, headers, idempotencyKey } = request;
   const { apiKey } = credentials;
-  const noteCharge = (): void => {
-    if (idempotencyKey) mayBeCharged.set(idempotencyKey, (mayBeCharged.get(idempotencyKey) ?? 0) + 1);
+  const countIn = (requests: Map<string, number>): void => {
+    if (idempotencyKey) requests.set(idempotencyKey, (requests.get(idempotencyKey) ?? 0) + 1);
   };
   try {
     const query = { voice: "UK English Female", text };
@@ -131,11 +132,11 @@ const send = async (
       responses.push({ requestId: response.headers.get("x-request-id") ?? "", apiKey, idempotencyKey });
     }
     if (response.status === 403) refused.add(apiKey);
-    if (response.status === 503) noteCharge();
+    if (response.status === 503) countIn(unavailable);
     if (idempotencyKey && (!response.ok || random() < repeatRate)) repeats.push(request);
     return response.status;
   } catch {
-    noteCharge();
+    countIn(cutOff);
     if (idempotencyKey) repeats.push(request);
     return 0;
   }

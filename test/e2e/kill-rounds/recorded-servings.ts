@@ -1,12 +1,13 @@
 import { journalPrefix } from "../../../src/domain/ledger/journal/journal.ts";
 import type { Serving, VoidedServing } from "../../../src/domain/ledger/journal/serving.ts";
 import { monthOf } from "../../../src/domain/ledger/month.ts";
-import type { EventStore } from "../../../src/eventstore/event-store.ts";
+import type { EventStore, RecordedEvent } from "../../../src/eventstore/event-store.ts";
 import { entriesOf } from "../../support/read-journal.ts";
 import type { Observed } from "./load.ts";
 
 export interface Recorded extends Serving {
   readonly month: string;
+  readonly journalStream: string;
   voided?: VoidedServing;
 }
 
@@ -23,23 +24,29 @@ export interface RecordedServings {
   checkQuota(apiKey: string, quota: number | null): void;
   /** True if a serving of the key was voided. */
   hasVoids(apiKey: string): boolean;
-  /** @throws if a response is not recorded or voided, or an Idempotency-Key is charged wrongly */
-  check(observed: Observed): void;
+  /**
+   * `isFinal`: all processes have ended. Then a request that got 503 may be charged only if its
+   * process was killed.
+   * @throws if a response is not recorded or voided, or an Idempotency-Key is charged wrongly
+   */
+  check(observed: Observed, isFinal?: boolean): void;
 }
 
 export const createRecordedServings = (store: EventStore): RecordedServings => {
   const servings = new Map<string, Recorded>();
   const charges = new Map<string, number>();
   const withVoids = new Set<string>();
+  /** The streams of the journals that their own processes have closed. */
+  const completed = new Set<string>();
   let position: number | undefined;
 
   const charge = ({ apiKey, month }: Recorded, characters: number): void => {
     const name = `${apiKey} ${month}`;
     charges.set(name, (charges.get(name) ?? 0) + characters);
   };
-  const add = (serving: Serving, at: string): void => {
+  const add = (serving: Serving, at: string, journalStream: string): void => {
     if (servings.has(serving.requestId)) throw new Error(`${serving.requestId} is recorded twice`);
-    const recorded = { ...serving, month: monthOf(at) };
+    const recorded = { ...serving, month: monthOf(at), journalStream };
     servings.set(serving.requestId, recorded);
     charge(recorded, serving.characters);
   };
@@ -57,8 +64,9 @@ export const createRecordedServings = (store: EventStore): RecordedServings => {
       for await (const { events, caughtUp } of store.subscribe({ prefixes: [journalPrefix], ...after })) {
         for (const event of events) {
           const entries = entriesOf(event);
-          for (const serving of entries.servings) add(serving, entries.at);
+          for (const serving of entries.servings) add(serving, entries.at, event.stream);
           for (const voided of entries.voided) addVoid(voided);
+          if (isClosedByOwner(event)) completed.add(event.stream);
           position = event.position;
         }
         if (caughtUp) break;
@@ -74,9 +82,13 @@ export const createRecordedServings = (store: EventStore): RecordedServings => {
       }
     },
     hasVoids: (apiKey) => withVoids.has(apiKey),
-    check: (observed) => {
+    check: (observed, isFinal = false) => {
       checkResponses(observed, servings);
-      checkIdempotencyKeys(observed, servings);
+      checkIdempotencyKeys(
+        observed,
+        servings,
+        ({ journalStream }) => !isFinal || !completed.has(journalStream),
+      );
     },
   };
 };
@@ -91,21 +103,30 @@ const checkResponses = ({ responses }: Observed, servings: ReadonlyMap<string, R
   }
 };
 
-/** A served Idempotency-Key is charged, and once more at most for each request without audio. */
+/**
+ * A served Idempotency-Key is charged, and once more at most for each request that was cut off, or
+ * that got 503 and whose void may be missing.
+ */
 const checkIdempotencyKeys = (
-  { responses, mayBeCharged }: Observed,
+  { responses, cutOff, unavailable }: Observed,
   servings: ReadonlyMap<string, Recorded>,
+  mayLackVoid: (serving: Recorded) => boolean,
 ): void => {
-  const charges = new Map<string, number>();
-  for (const { idempotency, repeat, voided } of servings.values()) {
+  const charges = new Map<string, Recorded[]>();
+  for (const serving of servings.values()) {
+    const { idempotency, repeat, voided } = serving;
     if (!idempotency || repeat || voided) continue;
-    charges.set(idempotency.key, (charges.get(idempotency.key) ?? 0) + 1);
+    charges.set(idempotency.key, [...(charges.get(idempotency.key) ?? []), serving]);
   }
   for (const { requestId, idempotencyKey } of responses) {
     const digest = servings.get(requestId)?.idempotency?.key;
     if (!idempotencyKey || digest === undefined) continue;
-    const charged = charges.get(digest) ?? 0;
-    if (charged < 1 || charged > 1 + (mayBeCharged.get(idempotencyKey) ?? 0))
-      throw new Error(`the Idempotency-Key of ${requestId} is charged ${charged} times`);
+    const charged = charges.get(digest) ?? [];
+    const lacking = Math.min(unavailable.get(idempotencyKey) ?? 0, charged.filter(mayLackVoid).length);
+    if (charged.length < 1 || charged.length > 1 + (cutOff.get(idempotencyKey) ?? 0) + lacking)
+      throw new Error(`the Idempotency-Key of ${requestId} is charged ${charged.length} times`);
   }
 };
+
+const isClosedByOwner = ({ type, data }: RecordedEvent): boolean =>
+  type === "JournalClosed" && "reason" in data && (data.reason === "shutdown" || data.reason === "idle");

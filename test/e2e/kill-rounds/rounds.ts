@@ -92,7 +92,7 @@ class KillRounds {
     await this.#stop();
     await settleJournals(store);
     await this.#recorded.readOn();
-    this.#recorded.check(this.observed);
+    this.#recorded.check(this.observed, true);
     await checkAccounts(store, this.#keys, this.#recorded);
     await verify();
   }
