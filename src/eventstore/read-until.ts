@@ -3,8 +3,8 @@ import type { WaitOptions } from "../async/sleep.ts";
 
 const delayMs = { firstMs: 5, maxMs: 160 };
 /**
- * So many reads take about 6 s in total. EventStoreDB indexes after 12 ms (median, 200 ms at most)
- * under load.
+ * These reads and the pauses between them take about 6 s. Under load EventStoreDB indexes an event
+ * after 12 ms (median; 200 ms at most).
  */
 const maxReads = 40;
 

@@ -16,8 +16,9 @@ export interface OperationOptions {
   /** Starts a trace if none is active. */
   readonly root?: boolean;
   readonly signal: AbortSignal;
-  /** Each of these two is called once, with the seconds since the start. */
+  /** Called at most once, with the seconds since the start. */
   readonly onFirstByte?: (seconds: number) => void;
+  /** Called once, with the seconds since the start. */
   readonly onEnd?: (outcome: Outcome, seconds: number) => void;
 }
 

@@ -45,7 +45,7 @@ export const evolveKey = (key: Key, event: KeyEvent): Key => {
   switch (event.type) {
     case "SecretCreated": {
       const { secretId, hash, at } = event.data;
-      // With a spread, V8 would reserve memory for 16 further elements.
+      // V8 would reserve memory for 16 further elements in an array that a spread creates.
       return { ...key, secrets: key.secrets.concat({ secretId, hash, createdAt: at }) };
     }
     case "SecretRevoked":

@@ -157,7 +157,7 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
         return await withDeadline({ time, ms: maxWaitMs, onTimeout, signal }, () => claimed);
       } catch (error) {
         claiming.abort(error);
-        // If the claim still succeeds, nobody waits for it.
+        // The claim may still succeed. Then it is released, because its request has ended.
         void claimed.then((late) => late !== "repeat" && late.release()).catch(() => {});
         throw error;
       }

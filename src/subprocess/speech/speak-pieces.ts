@@ -20,7 +20,7 @@ export interface NumberedPiece {
 export interface PieceListener {
   /** Called before the end of the samples. */
   readonly onEnd: (report: JobReport) => void;
-  /** Called when the tool is stopped. The listener ends the output, even if nobody reads it. */
+  /** Called when the tool is stopped. The listener must end the output, even an unread one. */
   readonly onStop: (failure: ToolFailed) => void;
 }
 
