@@ -171,8 +171,9 @@ describe("The texts and phonemes of natural voices", () => {
       descendantsOf(service.pid)
         .map(({ pid }) => pid)
         .filter((pid) => commandOf(pid).includes("models/hibari/speaker.ts"));
-    await until("the model is loaded", () => speakers().length > 0);
-    await get({ voice: hibari, text: fresh() });
+    // On a busy machine the load after a failure may fail too. The next text then loads the model.
+    do await get({ voice: hibari, text: fresh() });
+    while (speakers().length === 0);
     const worked = new Map(speakers().map((pid) => [pid, cpuTicksOf(pid)]));
     const response = get({ voice: hibari, text: `${fresh()} `.repeat(20), marks: "phoneme" });
     const busy = (): number[] => speakers().filter((pid) => cpuTicksOf(pid) > (worked.get(pid) ?? 0) + 5);
