@@ -81,7 +81,7 @@ export const metricDefinitions = {
   engineDuration: histogram(
     "voxledger.engine.duration",
     "s",
-    "Synthesis duration until the last byte, by outcome: made, failed, unavailable, abandoned.",
+    "Synthesis duration until the last byte, by outcome: made, refused, failed, unavailable, abandoned.",
     { attributes: ["engine", "outcome"], bounds: workSeconds },
   ),
   engineFirstByte: histogram("voxledger.engine.first_byte", "s", "Synthesis duration until the first byte.", {
