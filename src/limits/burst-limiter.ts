@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { systemTime, type Time } from "../async/time.ts";
 
 /**
- * The number of steps in a window. The effective window is at most one step longer than configured,
+ * The number of slots in a window. The effective window is at most one slot longer than configured,
  * and never shorter.
  */
 const slots = 20;
@@ -15,8 +15,7 @@ export interface BurstWindow {
   slot: number;
   sum: number;
   /**
-   * The counts by slot. Undefined as long as all counted requests were in one slot, as with most
-   * keys.
+   * The counts by slot. Undefined as long as all counted requests were in one slot, as is usual.
    */
   counts: number[] | undefined;
 }

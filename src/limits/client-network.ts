@@ -18,7 +18,7 @@ export const clientNetwork = (address: string): string => {
 /** Where credentials are presented. Failures at one access point do not count at another. */
 export type AccessPoint = "website" | "admin" | "websocket";
 
-/** Returns a name of the clients whose wrong secrets are counted together. */
+/** Returns the name under which a client's wrong secrets are counted at an access point. */
 export const presenterOf = (client: string, at: AccessPoint): string => `${at} ${clientNetwork(client)}`;
 
 /**

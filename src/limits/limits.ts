@@ -22,7 +22,7 @@ export interface LimitSettings {
   readonly WS_SOCKETS_PER_KEY: number;
 }
 
-/** Limits what a key or a client has at once or within a time. */
+/** Limits what a key or a client has at once, or within a window of time. */
 export interface LimitRow {
   readonly of: CountedFor;
   readonly counts: string;
@@ -76,7 +76,7 @@ export const limits = {
       message: () => "Too many requests at once from this key and address.",
     },
   },
-  /** Counted for each place where secrets are presented: see `AccessPoint`. */
+  /** Each place where secrets are presented has its own count: see `AccessPoint`. */
   failures: {
     of: "client",
     counts: "wrong secrets per minute",
@@ -119,8 +119,8 @@ export const limits = {
     },
   },
   /**
-   * Requests whose client disconnected before the first byte, or whose text has nothing to speak,
-   * although an engine had worked or the serving was recorded.
+   * Counts requests that are not charged although an engine worked for them, or their serving was
+   * recorded: the client disconnected before the first byte, or the text has nothing to speak.
    */
   departures: {
     of: "key",
@@ -200,7 +200,7 @@ export const burstExceeded = (retryAfterSeconds: number, more?: AskForMore): Rat
 export type Limits = ReturnType<typeof createLimits>;
 
 /**
- * Creates the limits that an instance counts for itself, with all its workers. For limits of
+ * Creates the limits that each instance counts for itself, its workers included. For the limits of
  * requests, see `createRateLimiter`.
  */
 export const createLimits = (

@@ -40,8 +40,8 @@ const reports = {
 };
 
 /**
- * The limits of everything that runs or waits in queues of API keys, by the names that label its
- * metrics. `tools`: the setting SYNTHESIS_CONCURRENCY.
+ * The limits of each kind of job. Each API key has its own queue of waiting jobs. `tools`: the
+ * setting SYNTHESIS_CONCURRENCY.
  */
 export const queues = {
   /** A synthesis starts at once or is refused. */
@@ -66,7 +66,7 @@ export const queues = {
     queueTimeoutMs: 3 * jobs.queueTimeoutMs,
     overloaded: tooManyLongTexts,
   }),
-  /** Like encoders, decoders live as long as their audio. */
+  /** Like an encoder, a decoder may be busy until its client has read the audio. */
   decoders: (tools: number) => ({ ...jobs, concurrency: 3 * tools, concurrencyPerKey: tools }),
   model: (processes: number) => ({ ...jobs, concurrency: processes }),
   /**
@@ -82,11 +82,11 @@ export const queues = {
     overloaded: () => new Unavailable("Too many requests to the speech provider are waiting.", 2),
   }),
   /**
-   * A report by hour reads journal events, which hold servings of other keys, too, and a report
-   * just after the start reads what is unposted of all keys. Therefore few run at once, and only
-   * one of each key.
+   * A report by hour reads journal events, which also hold servings of other keys. A report just
+   * after the start reads the unposted events of all keys. Therefore few run at once, and only one
+   * of each key.
    */
   usage_reports: { ...reports, queueTimeoutMs: 5_000 },
-  /** A slow report may wait for another one. */
+  /** Each slow report may take up to 30 seconds, so the next one waits longer. */
   slow_usage_reports: { ...reports, queueTimeoutMs: 30_000 },
 } satisfies Readonly<Record<string, Bounds | ((given: never) => Bounds)>>;

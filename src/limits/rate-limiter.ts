@@ -49,7 +49,7 @@ export interface RateLimiterOptions {
   readonly time?: Pick<Time, "now"> | undefined;
   /** The sliding window of the burst check, in milliseconds. Default: 1,000. */
   readonly burstWindowMs?: number;
-  /** The most requests in a burst. Default: it depends on the plan. */
+  /** The maximum number of requests in a burst. The default depends on the plan. */
   readonly burstLimit?: number | undefined;
   /** The interval of reports, in milliseconds. Default: 100. */
   readonly flushMs?: number;
@@ -140,7 +140,7 @@ const burstKeyOf = (counter: Counter, client: string): string =>
   `${counter.apiKey} ${counter.client === client ? counter.network : clientNetwork(client)}`;
 
 /**
- * Returns the counter of the key, which is reused for the next minute: with many keys, new counters
+ * Returns the counter of the key. It is reused every minute: with many keys, creating counters
  * would be most of the work.
  */
 const counterOf = (

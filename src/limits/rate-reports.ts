@@ -41,7 +41,7 @@ export class RateReports {
   #changed: ReportedCounter[] = [];
   #cleanedIn = Number.NaN;
   #isFailing = false;
-  #isTrimmed = false;
+  #hasRetention = false;
   #flushing: Promise<void> | undefined;
   readonly #timer: NodeJS.Timeout;
 
@@ -76,7 +76,7 @@ export class RateReports {
   async #report(): Promise<void> {
     const { clock, deadlineMs, onError } = this.#options;
     const minute = minuteOf(clock());
-    // Once a minute, because there may be a counter for each key.
+    // This runs only once a minute, because it visits the counters of all keys.
     if (minute !== this.#cleanedIn) void deleteBefore(this.#counters, minute - 1);
     this.#cleanedIn = minute;
     const reporting = this.#takeChanged(minute);
@@ -110,9 +110,9 @@ export class RateReports {
     for (const report of reportRequests(minute, counted, new Date(now).toISOString())) {
       await store.append(stream, [{ id: uuidv7(now), metadata, ...report }], "any");
     }
-    if (this.#isTrimmed) return;
+    if (this.#hasRetention) return;
     await store.setRetention(stream, { maxAgeSeconds: rateRetentionSeconds });
-    this.#isTrimmed = true;
+    this.#hasRetention = true;
   }
 }
 

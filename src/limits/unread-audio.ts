@@ -14,8 +14,8 @@ interface HeldAudio {
  */
 export interface UnreadAudio {
   /**
-   * Refuses a new request if the key's clients have as much audio to read as they may. A request
-   * that is not refused may exceed the limit.
+   * Refuses a new request if the key's unread audio has reached the limit. The audio of a request
+   * that is not refused may exceed it.
    * @throws the refusal
    */
   requireRoom(key: string): void;
@@ -33,8 +33,8 @@ interface KeyAudio {
   readonly complete: Holders;
   completeBytes: number;
   /**
-   * The audio of streams. The key has at most as many as it may have open streams, so summing up
-   * their sizes is cheap.
+   * The audio of streams. A key may have only a limited number of open streams, so summing up their
+   * sizes is cheap.
    */
   readonly streamed: Holders;
 }
