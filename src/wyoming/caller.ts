@@ -24,7 +24,7 @@ export const createCaller = ({
   const authenticate = (): Principal => authenticator.authenticate({ by: "secret", ...key }, thisServer);
   return {
     /**
-     * Counts a request of this client, with the key's current permissions.
+     * Counts a request of this client. Returns the key's current permissions.
      * @throws {Unauthorized}
      * @throws {RateLimited}
      * @throws {KeyIsSuspended}
@@ -35,7 +35,7 @@ export const createCaller = ({
       return principal;
     },
     /**
-     * The key's current permissions.
+     * Returns the key's current permissions, and counts no request.
      * @throws {Unauthorized}
      * @throws {KeyIsSuspended}
      */

@@ -31,18 +31,18 @@ export interface ConnectionLimits extends EventLimits {
   /** The maximum length of an utterance's text, in code points. */
   readonly textCharacters: number;
   /**
-   * The number of events that may follow an admitted request within a minute. A text may arrive in
-   * single characters.
+   * The number of events that may follow an admitted request within a minute. One text may take as
+   * many events as it has characters.
    */
   readonly eventsPerMinute: number;
   /**
-   * The longest time in which nothing is received or sent within an utterance. No synthesis takes
-   * this long.
+   * The longest time in which nothing is received or sent within an utterance. With the default
+   * settings, every synthesis sends audio before that.
    */
   readonly utteranceIdleMs: number;
   /** The longest time in which nothing is received or sent between utterances. */
   readonly idleMs: number;
-  /** The longest time in which a client reads nothing. */
+  /** The longest time in which a client may read nothing. */
   readonly stallMs: number;
   /** The longest time that a client may take to read the last event and to close the connection. */
   readonly lingerMs: number;
@@ -61,7 +61,7 @@ interface ConnectionOptions {
  * `error` would wait for its audio forever.
  */
 export class Connection {
-  /** Resolves when it is closed and its servings have been recorded. */
+  /** Resolves when the connection is closed and its servings have been recorded. */
   readonly ended: Promise<void>;
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
@@ -73,7 +73,7 @@ export class Connection {
   #speaking: Promise<void> | undefined;
   #isDraining = false;
   #activeAt: number;
-  /** The events since the last admitted request, or since a minute began. */
+  /** Counts the events since the last admitted request. It starts again after a minute. */
   #counted = { startedAt: 0, events: 0 };
   #cancelIdleTimer: (() => void) | undefined;
 
@@ -94,7 +94,7 @@ export class Connection {
     this.#closeWhenIdle();
   }
 
-  /** The time of its last use; undefined during an utterance. */
+  /** The time at which the connection was last used; undefined during an utterance. */
   get idleSince(): number | undefined {
     return this.#isBusy ? undefined : this.#activeAt;
   }

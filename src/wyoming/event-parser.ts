@@ -23,7 +23,10 @@ type Header = z.output<typeof header>;
 
 const newline = 0x0a;
 
-/** A buffer takes more memory than its bytes, and a client may send single bytes. */
+/**
+ * This many parts are joined to one: a buffer takes more memory than its bytes, and a client may
+ * send single bytes.
+ */
 const maxParts = 64;
 
 /** Reads events from the chunks of a connection, wherever these are cut. */
@@ -32,7 +35,7 @@ export class EventParser {
   /** The received part of a header line, or of the data of `#open`. */
   #parts: Buffer[] = [];
   #held = 0;
-  /** The event whose header was read. */
+  /** The event whose header was read, and whose body is incomplete. */
   #open: Header | undefined;
   #payloadLeft = 0;
 
@@ -41,8 +44,9 @@ export class EventParser {
   }
 
   /**
-   * Yields the events that the chunk completes. They must be read to the end before the next call.
-   * @throws {Invalid} for anything else
+   * Yields the events that the chunk completes. The caller must read all of them before the next
+   * call.
+   * @throws {Invalid} for a malformed or too long event
    */
   *push(chunk: Buffer): Generator<ReceivedEvent, void> {
     let rest = chunk;

@@ -58,7 +58,7 @@ export type ClientEvent = ClientEvents[keyof ClientEvents];
 export type RequestedVoice = z.output<typeof voice>;
 
 /**
- * Returns undefined for an event of another type: servers ignore these.
+ * Returns undefined for an event of an unknown type, which servers ignore.
  * @throws {Invalid}
  */
 export const parseEvent = ({ type, data }: ReceivedEvent): ClientEvent | undefined => {

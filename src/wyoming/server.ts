@@ -20,13 +20,13 @@ interface WyomingServerOptions {
 
 export interface WyomingLimits extends ConnectionLimits {
   /**
-   * Beyond this number, the connection that has been idle for the longest time is destroyed; if
-   * none is idle, the new one.
+   * If a new connection exceeds this number, the one that has been idle for the longest time is
+   * destroyed, or the new one if none is idle.
    */
   readonly connections: number;
 }
 
-/** A client holds at most one text and one header: about 150 KB with the default settings. */
+/** A client takes memory for one text and one header at most: about 150 KB by default. */
 const defaultLimits = {
   connections: 128,
   payloadBytes: 1024 * 1024,

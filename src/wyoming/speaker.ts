@@ -27,9 +27,9 @@ interface SpeakerOptions {
 const chunkBytes = 8 * 1024;
 
 /**
- * Speaks an utterance: `audio-start`, the audio of its pieces, `audio-stop`. Each piece is a
- * serving. A piece with nothing to speak (an emoji, a row of dashes) is left out and not charged;
- * an utterance of nothing else is refused.
+ * Speaks an utterance: sends `audio-start`, the audio of its pieces, and `audio-stop`. Each piece
+ * is a serving. A piece with nothing to speak (an emoji, a row of dashes) is left out and not
+ * charged; an utterance of nothing else is refused.
  * @throws the error that refuses or ends the utterance
  */
 export const speakUtterance = async (utterance: Utterance, options: SpeakerOptions): Promise<void> => {
@@ -45,7 +45,7 @@ export const speakUtterance = async (utterance: Utterance, options: SpeakerOptio
     const context = { principal, requestId: randomUUID(), kind: "wyoming" } as const;
     const stream = plan.muted
       ? undefined
-      : await services.streaming.begin(plan, context, signal).catch(ifNoOutput);
+      : await services.streaming.begin(plan, context, signal).catch(ifNothingToSpeak);
     if (stream instanceof NothingToSpeak) {
       silence ??= stream;
       continue;
@@ -60,10 +60,10 @@ export const speakUtterance = async (utterance: Utterance, options: SpeakerOptio
 };
 
 /**
- * Returns the error for a text with nothing to speak, which is left out. Throws all other errors,
- * such as that for letters that no voice pronounces.
+ * Returns the error for a piece with nothing to speak, so that the piece is left out. Throws every
+ * other error, such as the one for letters that no voice pronounces.
  */
-const ifNoOutput = (error: unknown): NothingToSpeak => {
+const ifNothingToSpeak = (error: unknown): NothingToSpeak => {
   if (error instanceof NothingToSpeak) return error;
   throw error;
 };
