@@ -1,4 +1,7 @@
-/** Finds the first set variable that is not a setting but resembles one, and that setting. */
+/**
+ * Finds the first variable of the environment that is not a setting but resembles one. Returns it
+ * with that setting.
+ */
 export const findMisspelled = (
   environment: Readonly<Record<string, string | undefined>>,
   settings: readonly string[],
@@ -24,7 +27,7 @@ const resembles = (given: string, setting: string): boolean => {
 
 const lettersOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
 
-/** In a short name, one edit gives another word: `PORT`, `SORT`. */
+/** In a short name, one edit can give another word: `PORT`, `SORT`. */
 const toleratedEdits = ({ length }: string): number => {
   if (length < 7) return 0;
   return length < 10 ? 1 : 2;

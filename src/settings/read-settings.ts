@@ -39,8 +39,9 @@ export const readSettings = (env: NodeJS.ProcessEnv = process.env): Settings => 
 };
 
 /**
- * Awaits a part that a setting describes, and names the setting if it cannot be opened.
- * @throws {BadSetting} naming the setting, with the error in one line
+ * Awaits the opening of a part of the service that a setting describes. If it fails, the error
+ * names the setting.
+ * @throws {BadSetting} with the name of the setting and the error, in one line
  */
 export const withSettingName = async <T>(name: string, opened: Promise<T>): Promise<T> => {
   try {
@@ -50,7 +51,10 @@ export const withSettingName = async <T>(name: string, opened: Promise<T>): Prom
   }
 };
 
-/** Names the setting that is the cause of a server's failure to listen. */
+/**
+ * Returns a handler for a server's failure to listen. Its error names the setting that is the
+ * cause.
+ */
 export const nameListenSetting =
   (port: string, host: string) =>
   (error: NodeJS.ErrnoException): Promise<never> => {
@@ -150,7 +154,7 @@ const toModelSettings = (data: Environment) => ({
 });
 
 /**
- * A misspelled setting would silently keep its default: another event store, another key.
+ * A misspelled setting would silently keep its default, such as another event store or another key.
  * @throws {BadSetting}
  */
 const refuseMisspelled = (env: NodeJS.ProcessEnv): void => {

@@ -101,7 +101,7 @@ export const eventStore = z
 const ntpPort = 123;
 const maxTimeServers = 8;
 
-/** Hosts, each with a port unless NTP's is used. IPv6 addresses are in brackets. */
+/** Hosts, each with an optional port; the default is NTP's. IPv6 addresses are in brackets. */
 export const timeServers = list
   .refine((all) => all.length <= maxTimeServers, `must be at most ${maxTimeServers} servers`)
   .refine(

@@ -45,7 +45,7 @@ const milliseconds = z
 /** OpenTelemetry's standard variables that enable signals. The SDK reads all other ones itself. */
 export const telemetryVariables = {
   OTEL_SDK_DISABLED: z.string().optional().describe("With `true`, everything is off, `/metrics` included."),
-  /** It is refused, and so not documented. */
+  /** It is refused, so it is not documented. */
   OTEL_CONFIG_FILE: z.undefined("is not supported: use the other OTEL_ variables").optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .string()
@@ -111,7 +111,10 @@ export const checkEndpoints = (given: z.output<typeof variables>, context: z.Ref
   }
 };
 
-/** A signal is exported if its exporter or an endpoint is set. */
+/**
+ * The setting of a signal's exporter decides whether the signal is exported. If it is not set, the
+ * signal is exported if an endpoint is set.
+ */
 export const readTelemetrySettings = (
   given: z.output<typeof variables> & { readonly METRICS_PORT?: number | undefined },
 ): TelemetrySettings => {
