@@ -10,7 +10,8 @@ export interface Metric {
   /** The upper bounds of a histogram's buckets, in the unit. */
   readonly bounds?: readonly number[];
   /**
-   * The current value, read at each collection. A metric without it is recorded where it occurs.
+   * Reads the current value at each collection. A metric without it gets its values from a
+   * decorator or gauges.ts.
    */
   readonly read?: (sources: MetricSources) => number;
   /** The function that combines the values of several workers. Default: their sum. */

@@ -24,7 +24,10 @@ export interface OperationOptions {
 
 type Operation = ReturnType<typeof startOperation>;
 
-/** Starts work that lasts until its output has been read to the end, was abandoned, or failed. */
+/**
+ * Starts to measure and trace work. It ends when its output has been read to the end, is abandoned,
+ * or fails.
+ */
 export const startOperation = (options: OperationOptions) => {
   const { name, attributes, kind = SpanKind.INTERNAL, root = false, signal, onFirstByte, onEnd } = options;
   const span = root || isRecording() ? startSpan(name, { attributes, kind }) : noopSpan;

@@ -27,7 +27,7 @@ export const createSampler = (
   };
 
   return {
-    /** Decides on a trace that starts here. */
+    /** Decides whether a trace that starts here is sampled. */
     shouldSample,
     /** The parent context of the request's span, or undefined if the request is not traced. */
     parentContext: (request: IncomingMessage): Context | undefined => {

@@ -151,7 +151,7 @@ const otlpModules = {
   "http/protobuf": () => import("@opentelemetry/exporter-metrics-otlp-proto"),
 } as const;
 
-/** Only sampled spans are started (sampler.ts). */
+/** Records every span, because only sampled spans are started (sampler.ts). */
 const everySpan = {
   shouldSample: () => ({ decision: SamplingDecision.RECORD_AND_SAMPLED }),
   toString: () => "every started span",

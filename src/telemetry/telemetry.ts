@@ -52,10 +52,10 @@ export interface Telemetry {
   /** Undefined when telemetry is disabled. */
   readonly requests: RequestObserver | undefined;
   /** Reads the sources at each collection. */
-  observe(gauges: MetricSources): void;
+  observe(sources: MetricSources): void;
 }
 
-/** Gauges read this at collection. It costs nothing in between. */
+/** The sources of observed metrics. They are read only at collections. */
 export interface MetricSources {
   views(): Omit<RunnerStatus, "current">;
   /** Events in the log that are skipped because they cannot be folded. */

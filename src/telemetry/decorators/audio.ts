@@ -88,11 +88,11 @@ export const instrumentEncoder = (instruments: Instruments) => {
         ignored: () => operation?.cancel(),
       };
     },
-    encode: (format, sampleRate, pcm, signal, turn) => {
+    encode: (format, sampleRate, pcm, signal, options) => {
       const operation = start(format, sampleRate, signal);
       return trackStream(
         operation.run(() =>
-          encoder.encode(format, sampleRate, onFailure(pcm, operation.cancel), signal, turn),
+          encoder.encode(format, sampleRate, onFailure(pcm, operation.cancel), signal, options),
         ),
         operation,
       );
@@ -109,7 +109,10 @@ async function* onFailure(chunks: AsyncIterable<Buffer>, fail: () => void): Asyn
   }
 }
 
-/** Store reads, synthesis and encoding get spans below the request that they run for. */
+/**
+ * Adds a span to the request's trace. The spans of store reads, synthesis and encoding are its
+ * children.
+ */
 export const instrumentPipeline = (pipeline: Pipeline): Pipeline => ({
   ...pipeline,
   obtain: (renditions, signal, ...caller) =>
@@ -136,8 +139,8 @@ const withAudioSpan = <T extends { source: AudioSource; failed: readonly string[
   );
 
 /**
- * The span lasts until the listener has received the last chunk. Each stream of a long-lived
- * connection starts a trace.
+ * The span lasts until the listener has received the last chunk. On a long-lived connection, each
+ * sampled stream starts a trace of its own.
  */
 export const instrumentStreaming =
   (shouldSample: () => boolean) =>

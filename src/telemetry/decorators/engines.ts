@@ -10,8 +10,8 @@ import { runOperation } from "../operation.ts";
 import { isRecording } from "../spans.ts";
 
 /**
- * A synthesis lasts until its last byte has been read: waiting for the limiter, for an encoder
- * (local engines) and for a slow reader is included.
+ * A synthesis lasts until its last byte has been read. This includes the time in which it waits for
+ * the limiter, for an encoder (local engines) or for a slow reader.
  */
 export const instrumentEngine = (instruments: Instruments) => {
   const duration = instruments.histogram("engineDuration");

@@ -9,8 +9,8 @@ import { isRecording, markFailed, startSpan, traceparentOf } from "../spans.ts";
  * Counts open streams and requests over the quota, and adds the trace context to recorded servings.
  */
 export const instrumentLedger = (instruments: Pick<Instruments, "observe">, refusals: Counter) => {
-  // A stream is open from its receipt to its recorded end. One without a receipt has no end: it is
-  // voided.
+  // A stream is open from the receipt of its serving until its end is recorded. Without a receipt
+  // it is voided, and no end is recorded.
   let openStreams = 0;
   instruments.observe("streamsOpen", (observeValue) => observeValue(openStreams));
 
