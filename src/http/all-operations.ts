@@ -88,12 +88,13 @@ export type OperationOptions = Omit<FactoryOptions, "publicUrl" | "document"> & 
   readonly settings: Parameters<typeof createPublicUrl>[0];
 };
 
-/** Every operation of the service; the OpenAPI document that describes them is one of them. */
+/**
+ * Creates every operation of the service. One of them sends the OpenAPI document, which describes
+ * them all.
+ */
 export const createOperations = (given: OperationOptions): readonly Operation[] => {
   const { settings, names } = given;
-  /**
-   * The document is made at the first request, which waits for it: most processes never get one.
-   */
+  /** The document is made when it is first requested: most processes are never asked for it. */
   const document = lazy(async () => {
     const { describeApi } = await import("./openapi/document.ts");
     return taggedJson(

@@ -45,7 +45,8 @@ interface AppOptions extends MiddlewareOptions {
  * 1. It gets an id, and its route is found.
  * 2. Its trace and the measurement of its duration begin.
  * 3. Its caller is admitted: credentials, requests per minute, burst, suspension.
- * 4. If its audio is in memory, the ledger records it, which checks the quota, and it is sent.
+ * 4. If its audio is in memory, the ledger checks the quota and records the serving. Then the audio
+ *    is sent.
  * 5. Otherwise the middleware runs, whose last step is the operation.
  *
  * A refusal by any step skips the others, except the middleware, which presents it. Whether a

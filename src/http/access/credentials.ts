@@ -20,8 +20,8 @@ export const createCredentialReader = (tokenHeaders: readonly string[]) => {
   return {
     /**
      * Reads the one credential that counts: a secret takes precedence over a token, and a token
-     * over an origin, valid or not. The same forms count at every path, so that nothing about a
-     * caller depends on the operation.
+     * over an origin, valid or not. Every operation reads the same credentials, so the caller of a
+     * request never depends on its path.
      */
     read: (request: IncomingMessage): Credentials => {
       const apiKey = single(request.headers["x-api-key"]);
@@ -81,8 +81,8 @@ const single = (header: string | string[] | undefined): string | undefined =>
   typeof header === "string" ? header : undefined;
 
 /**
- * If only the caller's own cache stores a response, its `Vary` names the headers that may have
- * credentials.
+ * Adds the headers that may have credentials to the `Vary` of responses that only the caller's own
+ * cache stores.
  */
 export const varyByCredentials =
   (headers: readonly string[]): Middleware =>

@@ -49,7 +49,7 @@ const options = {
   tsconfigRaw: {},
 } as const satisfies BuildOptions;
 
-/** Replaces imports of other entries with their paths beside the script. */
+/** Replaces the import of another entry with the relative URL of its script. */
 const importOtherScripts: Plugin = {
   name: "import other scripts",
   setup: ({ onResolve }) => {
@@ -89,7 +89,8 @@ const bundleConsole = () =>
       in: join(consoleFolder, name),
       out: "console",
     })),
-    // A verification uses the rules of the service, with hashes for browsers.
+    // The console verifies exports with the service's own code. In browsers, this module replaces
+    // `node:crypto`.
     alias: { "node:crypto": join(consoleFolder, "proof/node-crypto.ts") },
     plugins: [withoutUnusedParts],
     platform: "browser",

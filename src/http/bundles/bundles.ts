@@ -30,7 +30,7 @@ export interface Bundles {
 
 export interface BundleLoader {
   /**
-   * Waits until the bundles are loaded, and never starts to load them.
+   * Waits until `load` has loaded the bundles.
    * @throws {Unavailable} if they cannot be bundled
    */
   readonly bundles: () => Promise<Bundles>;
@@ -123,8 +123,9 @@ const readKept = async (path: string): Promise<BundledFiles | undefined> => {
 };
 
 /**
- * True if the sources have these digests. Reading 400 of them takes 60 ms of CPU time, so the file
- * `path` keeps what was found: a source that is still the same file is not read again.
+ * True if the sources have these digests. Reading 400 of them takes 60 ms of CPU time. The file at
+ * `path` therefore keeps the identity and digest of each, and a source whose file has not changed
+ * is not read again.
  */
 const areUnchanged = async (inputs: BundledFiles["inputs"], path: string): Promise<boolean> => {
   const found = Object.entries(inputs).map(

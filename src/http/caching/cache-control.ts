@@ -11,10 +11,13 @@ export const revalidate = "public, no-cache";
 /** The content of the URL never changes. */
 export const immutable = "public, max-age=31536000, immutable";
 
-/** The page needs no credentials. */
+/** Any cache stores it for an hour. */
 export const anHour = "public, max-age=3600";
 
-/** Pages get a new release of `/client.js` within the hour. */
+/**
+ * Any cache stores it for an hour. For a day after that, a cache may send it while it fetches the
+ * new release.
+ */
 export const anHourOrStale = "public, max-age=3600, stale-while-revalidate=86400";
 
 /**

@@ -5,7 +5,7 @@ import type { Context, Middleware } from "koa";
 import { LRUCache } from "lru-cache";
 import pLimit from "p-limit";
 
-/** A smaller response is not compressed (RFC 9110, section 8.4). */
+/** A response of at most this size is not compressed (RFC 9110, section 8.4). */
 const minBytes = 1_024;
 
 const compressors = {
@@ -53,7 +53,7 @@ const maxCompressions = 2;
 
 /**
  * Compresses JSON, pages, scripts and style sheets of more than 1 KiB. Strong entity tags must come
- * from `codedTag`. `compress`: replaced in tests.
+ * from `codedTag`. Tests replace `compress`.
  */
 export const compressText = (
   compress = (coding: Coding, body: Buffer): Promise<Buffer> => compressors[coding](body),
@@ -62,8 +62,8 @@ export const compressText = (
   const cache = new LRUCache<string, Buffer, () => Promise<Buffer>>({
     maxSize: maxCachedBytes,
     sizeCalculation: ({ length }, key) => length + key.length,
-    // Concurrent requests for the same content share a compression, which continues without its
-    // first caller.
+    // Concurrent requests for the same content share a compression. It continues if the first of
+    // them is aborted.
     fetchMethod: (_, __, { context: start }) => start(),
     ignoreFetchAbort: true,
   });

@@ -48,7 +48,9 @@ export const v2AudioContent = contentOf(v2Formats);
 /** The permanent URLs of audio send this content. */
 export const audioContent = contentOf(audioFormats);
 
-/** The request headers by which a GET of audio may get less than the whole body. */
+/**
+ * With these request headers, the response to a GET of audio may have a part of the body, or none.
+ */
 export const conditionalRange = {
   ...ifNoneMatch,
   Range: z
@@ -102,7 +104,7 @@ export const audioResponse = (
   body: part === "whole" ? bytes : bytes.subarray(part.first, part.last + 1),
 });
 
-/** Anything that has the length of audio. */
+/** Audio, or its marks, with the length of the audio in samples. */
 export interface Measured {
   readonly length: { readonly samples: number; readonly sampleRate: number };
 }

@@ -2,8 +2,8 @@
 export type AdminAuth = "operator" | "auditor";
 
 /**
- * The callers that may call an operation. The service admits websites and roles before the
- * operation runs. Handlers authenticate the others.
+ * The callers that may call an operation. The service authenticates websites, operators and
+ * auditors before the operation runs. Handlers authenticate the others.
  */
 export type Auth =
   | "none"
@@ -25,7 +25,7 @@ export const isAdmin = (auth: Auth): auth is AdminAuth => auth === "operator" ||
 /** The pages that may read the responses. */
 export type Cors =
   | "any origin"
-  /** The response differs by `Origin`. */
+  /** The response depends on `Origin`. */
   | "any origin, varying"
   /** The verified origins of any website. */
   | "verified origins"

@@ -4,8 +4,8 @@ import type { Socket } from "node:net";
 /**
  * Resets the connection of an unfinished response that is close-delimited (RFC 9112, section 6.3):
  * the end of the connection is the end of its body, so a plain close would make truncated content
- * look complete. Returns false for any other response. It also resets a response whose
- * Content-Length was given only to `writeHead`, whose client notices the missing bytes anyway.
+ * look complete. Returns false for any other response. A response whose Content-Length was passed
+ * only to `writeHead` is reset too, although its client would notice the missing bytes anyway.
  */
 export const resetCloseDelimited = (res: ServerResponse): boolean => {
   if (!isCloseDelimited(res) || res.writableFinished) return false;
@@ -23,8 +23,9 @@ const isCloseDelimited = (res: ServerResponse): boolean =>
 const isBefore11 = ({ req }: ServerResponse): boolean => req.httpVersion !== "1.1";
 
 /**
- * Handles the server's inactivity timeout. Node would otherwise destroy the connection with FIN,
- * even while the client waits for a response. The work for a response has its own deadlines.
+ * Handles the server's inactivity timeout: closes the connection only if its response has begun.
+ * Without a handler, Node would also close it while the client waits for the response to begin. The
+ * work for a response has its own deadlines.
  */
 export function closeIfBegun(this: ServerResponse, socket: Socket): void {
   if (this.headersSent && !socket.destroyed && !resetCloseDelimited(this)) socket.destroy();

@@ -9,7 +9,7 @@ import { z } from "zod";
 export const headerNames = (prefix: string) => ({
   /** Tells where the audio came from: `miss`, `coalesced`, `memory` or `store`. */
   cached: `${prefix}-Cached`,
-  /** The prosody settings that the engine applied. */
+  /** The prosody parameters that the engine applied. */
   prosodyApplied: `${prefix}-Prosody-Applied`,
   /** The speed at which the audio is spoken. */
   speedApplied: `${prefix}-Speed-Applied`,
@@ -161,7 +161,7 @@ export const prosodyApplied = ({ prosodyApplied }: HeaderNames) =>
     "pitch,rate,volume",
   );
 
-/** Only streams have this header. */
+/** Only responses that are sent in chunks have this header. */
 export const unbuffered = header(
   "X-Accel-Buffering",
   z.literal("no").optional(),

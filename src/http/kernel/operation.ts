@@ -55,7 +55,7 @@ export interface OperationSpec {
   readonly cors?: Cors;
   /** A single policy is set on every response; the handler chooses from several. */
   readonly cache?: readonly string[];
-  /** Request headers that have a meaning beyond HTTP's own. */
+  /** The request headers that the response depends on, besides credentials. */
   readonly headers?: z.ZodRawShape;
   readonly responses: Readonly<Record<number, ResponseSpec>>;
   /** The errors besides those that follow from `auth` and the parts of the request. */
@@ -152,7 +152,8 @@ export const queryParams = <Shape extends z.ZodRawShape>(
 interface JsonRequestOptions<T> {
   readonly required?: boolean;
   /**
-   * Replaces the parsing with the schema, for instance if an application service parses the body.
+   * Replaces the schema's parsing of the body, for instance because an application service parses
+   * it.
    */
   readonly read?: (body: unknown) => T;
 }

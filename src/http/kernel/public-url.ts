@@ -38,7 +38,10 @@ export const websocketUrl = (base: string): string => base.replace(/^http/, "ws"
 const lastOf = (values: string | string[] | undefined): string | undefined =>
   values === undefined ? undefined : String(values).split(",").at(-1)?.trim();
 
-/** A host name or address with a port, and nothing that could change the rest of a link. */
+/**
+ * Matches a host name or address with an optional port, and nothing that could change the rest of a
+ * link.
+ */
 const hostShape = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 const originOf = (scheme: string, host: string): string => {

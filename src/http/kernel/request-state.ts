@@ -66,7 +66,7 @@ export interface RequestState {
   /** The id that the response, the log and the ledger share. */
   readonly requestId: string;
   readonly route: Route;
-  /** It is set as soon as the caller is authenticated, even if it is then refused. */
+  /** It is set as soon as the caller is authenticated, even if the caller is then refused. */
   caller: Caller | undefined;
   /** The name of an operator or auditor in the log and in events. */
   actor?: string;

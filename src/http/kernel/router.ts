@@ -8,7 +8,8 @@ import type { Admit, Route } from "./request-state.ts";
 const Router: typeof import("@koa/router").default = createRequire(import.meta.url)("@koa/router");
 
 /**
- * The kinds of `auth` for which the operation's handler authenticates the caller, if anything does.
+ * The kinds of `auth` that the router leaves to the operation's handler, which authenticates the
+ * caller if it needs to.
  */
 type SelfAuthenticated = "none" | "websocket" | "verification token";
 
@@ -49,9 +50,9 @@ export const createRouter = (
   const templates = operations
     .flatMap((operation) => templatesOf(operation.path).map((template) => ({ template, operation })))
     .toSorted((a, b) => parametersOf(a.template) - parametersOf(b.template));
-  /** The route of each path for methods that no operation of the path has. */
+  /** For each path, the route of requests with a method that the path does not have. */
   const withoutOperation = new Map<string, Route>();
-  /** The routes of each path, by method, without the parameters of a request. */
+  /** For each path, the routes of its methods, without the parameters of a request. */
   const routes = new Map<string, Map<string, Route>>();
   for (const [template, members] of Map.groupBy(templates, (member) => member.template)) {
     const common = members.reduce(

@@ -25,8 +25,8 @@ export interface Upgrade {
 const headerBytes = (maxTextCharacters: number): number => maxTextCharacters * 12 + 16 * 1024;
 
 /**
- * It exceeds the 60 s of nginx, Varnish and most load balancers, because a proxy must not send
- * requests on closing connections.
+ * The time after which idle connections are closed. It exceeds the 60 s of nginx, Varnish and most
+ * load balancers: otherwise a proxy could send a request on a connection that is just being closed.
  */
 const keepAliveMs = 75_000;
 
@@ -57,8 +57,8 @@ export const listen = async (options: ServerOptions & ListenAt) => {
   return {
     url: urlOf(server),
     /**
-     * Accepts no more connections, completes pending requests, and destroys the remaining
-     * connections after the timeout, so that truncated responses never look complete. Waits for
+     * Accepts no more connections, and completes pending requests. After the timeout it destroys
+     * the remaining connections, in a way that no truncated response looks complete. It waits for
      * upgraded connections, which it does not own. For `idleMs`, an idle connection may send one
      * more request, whose response closes it. After that, idle connections are closed.
      */
@@ -98,7 +98,7 @@ const createHttpServer = (
     if (isExcess(req, res)) return void req.socket.destroy();
     closeDelimited.follow(res);
     const problem = problemOf(req);
-    // After such a request, the rest of the connection cannot be trusted either.
+    // After a request with a problem, the rest of the connection cannot be trusted either.
     if (problem || !server.listening) res.setHeader("Connection", "close");
     ignoreLongPreferences(req);
     handle(req, res, problem && new Invalid([problem]));
@@ -127,14 +127,14 @@ const createHttpServer = (
 };
 
 /**
- * The number of requests that a connection may send before the response to its first one is
- * complete. No browser or proxy sends any.
+ * The number of requests on one connection that may wait for the responses to earlier ones. No
+ * browser or proxy sends a request before it has received the response to the last.
  */
 const maxPipelined = 16;
 
 /**
- * Finds requests that are too many on their connection. Node serves all requests of a connection at
- * once, and their responses wait for each other: a few connections could fill the memory.
+ * Finds requests beyond this limit. Node serves all requests of a connection at once, and their
+ * responses wait for each other: a few connections could fill the memory.
  */
 const createPipelineLimit = () => {
   const waiting = new WeakMap<Socket, number>();
@@ -153,7 +153,10 @@ const urlOf = (server: Server): string => {
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 };
 
-/** No client sends more. Sorting a list that fills the headers would take milliseconds. */
+/**
+ * Longer lists of accepted types or encodings are ignored. No client sends them, and sorting a list
+ * that fills the headers would take milliseconds.
+ */
 const longestPreference = 1_000;
 
 const ignoreLongPreferences = ({ headers }: IncomingMessage): void => {

@@ -21,7 +21,7 @@ export const taggedJson = (document: object): TaggedContent =>
 
 export const tagOf = (content: Buffer | string): string => `"${hash("sha256", content, "base64url")}"`;
 
-/** 200 with a document, or 304 if the caller has it. */
+/** Responds with 200 and the content, or with 304 if the caller has it. */
 export const respondTagged = (
   ctx: Context,
   { body, etag }: TaggedContent,
@@ -38,7 +38,7 @@ export const respondTagged = (
   ctx.body = body;
 };
 
-/** The members of operations that respond with a website's own document. */
+/** The members that are common to operations whose response is a website's own document. */
 export const taggedOperation = { cache: [revalidatePrivately], headers: ifNoneMatch } as const;
 
 export const taggedResponses = (schema: z.ZodType): Readonly<Record<200 | 304, ResponseSpec>> => ({

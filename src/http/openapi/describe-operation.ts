@@ -123,8 +123,8 @@ const errorsOfAuth: Readonly<Record<Auth, readonly ErrorStatus[]>> = {
 };
 
 /**
- * Error responses are shared components, one per status, envelope and audience, unless they carry
- * headers of the operation.
+ * Operations share components for their error responses, one per status, envelope and audience. The
+ * responses of a deprecated operation have its own headers, so they are not shared.
  */
 const createErrorResponses = (names: HeaderNames, apis: readonly CompatibleApi[]) => {
   const shared = new Map<string, ZodOpenApiResponseObject>();

@@ -33,7 +33,7 @@ import { type Operation, operation, type RequestPart } from "../kernel/operation
 import { respond, sendChunks } from "../kernel/respond.ts";
 import type { HoldUnsentBytes } from "../kernel/unsent-bytes.ts";
 
-/** Reads a whole object by its name; undefined if it does not exist. */
+/** Reads whole audio or marks by their name; undefined if they do not exist. */
 export type GetAudio = (name: string, signal: AbortSignal) => Promise<MeasuredAudio | undefined>;
 
 interface AudioInfo extends Measured {
@@ -50,11 +50,11 @@ interface AudioPart extends AudioInfo {
  * @throws {Unavailable}
  */
 export interface AudioReads {
-  /** Resolves with undefined if it does not exist. */
+  /** Resolves with undefined if the audio does not exist. */
   statAudio(name: string, signal: AbortSignal): Promise<AudioInfo | undefined>;
   /**
-   * Yields no part if it does not exist. `beforePart` is called with the size of each part, and
-   * awaited before the part is read.
+   * Yields no part if the audio does not exist. `beforePart` is called with the size of each part,
+   * and awaited before the part is read.
    */
   readAudio(
     name: string,
@@ -79,7 +79,7 @@ const audioPattern = new RegExp(
   `^[0-9a-f]{64}\\.(?:${extensionPattern}|${marksExtension.replace(".", "\\.")})$`,
 );
 
-/** Every other name is a 404. */
+/** A name of any other form is a 404. */
 const audioParams: RequestPart<AudioName, z.ZodObject> = {
   schema: z.object({
     object: z
@@ -107,7 +107,7 @@ const exampleMarks = [
 ] as const;
 
 /**
- * `/audio/{object}`: immutable objects for CDNs, with audio of free engines only. Audio is read in
+ * `/audio/{object}`: immutable audio and marks for CDNs, of free engines only. Audio is read in
  * parts, never as a whole.
  */
 export const audioOperation = (options: AudioOptions): Operation =>
@@ -162,7 +162,7 @@ const respondWithAudio = async (
   const parts = audioReads.readAudio(name, range, { signal, beforePart });
   const first = isHead ? undefined : found((await parts.next()).value ?? undefined);
   const known = first ?? found(info);
-  if (info && known.size !== info.size) throw notFound(); // the object was replaced meanwhile
+  if (info && known.size !== info.size) throw notFound(); // the audio was replaced meanwhile
   if (await marks) headers.Link = marksLink(publicPath, name);
   const status = setPart(headers, part, known.size);
   respond(ctx, { status, headers: { ...headers, ...durationHeader(known) } });
@@ -184,8 +184,8 @@ const collect = async (parts: AsyncIterable<AudioPart>): Promise<Buffer> => {
 };
 
 /**
- * Marks are small, so they are read as a whole. Those that earlier versions stored have words,
- * which are removed.
+ * Marks are small, so they are read as a whole. Earlier versions also stored the words of the text
+ * in them: these are removed.
  */
 const respondWithMarks = async (
   { audioReads, holdUnsentBytes }: AudioOptions,

@@ -1,6 +1,6 @@
 import { Invalid, type Problem } from "../../domain/errors.ts";
 
-/** Parameters that are numbers, in every operation. */
+/** The parameters that are numbers in every operation. */
 export const numbers = new Set(["pitch", "rate", "volume"]);
 
 /**

@@ -14,15 +14,15 @@ import { handshakeCredentials } from "./handshake.ts";
 export interface SocketCaller {
   readonly apiKey: string;
   /**
-   * Admits one more request with the caller's current permissions. A socket may outlive the token
-   * that it was opened with, but not the token's session, nor the secret or the origin that the
-   * token was issued for.
+   * Admits one more request with the caller's current permissions. A socket may outlive the access
+   * token with which it was opened. It may not outlive the token's session, or the secret or origin
+   * for which the token was issued.
    * @throws {Unauthorized}
    * @throws {RateLimited}
    * @throws {KeyIsSuspended}
    */
   admit(): Principal;
-  /** The caller must call it when the socket is closed, or could not be opened. */
+  /** Call it when the socket is closed, or could not be opened. */
   readonly release: Release;
 }
 

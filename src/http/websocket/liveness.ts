@@ -26,8 +26,8 @@ export const createLiveness = ({ idleMs, stallMs }: SocketTimeouts, time: Pick<T
       activeAt = time.now();
     },
     /**
-     * Called when the network has accepted buffered data, or data has been buffered for the first
-     * time.
+     * Called when the network has accepted buffered data, or when data is put into the empty
+     * outbox.
      */
     dataDrained: (): void => {
       drainedAt = time.now();

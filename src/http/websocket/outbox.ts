@@ -49,8 +49,9 @@ export const createOutbox = (socket: WebSocket, { onBuffered, onDrained }: Outbo
     send: (message: ServerMessage): void => sendData(JSON.stringify(message)),
     /**
      * Builds and sends a frame when there is room for it; streams that share the socket take turns.
-     * Resolves when it has been sent. Rejects with the reason of an aborted signal, or with
-     * {clientDisconnected}, and sends nothing.
+     * Resolves when the frame has been sent. If the signal is aborted or the client has
+     * disconnected, sends nothing, and rejects with the signal's reason or with
+     * {clientDisconnected}.
      */
     sendFrame: (build: () => Buffer, signal: AbortSignal): Promise<void> =>
       new Promise((resolve, reject) => {

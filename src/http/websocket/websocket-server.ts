@@ -94,7 +94,9 @@ export const createSynthesisSocketServer = ({
 
 const draining: HandshakeDecision = { refusal: shuttingDown, headers: {} };
 
-/** Listens for errors until the handshake is decided: they close the connection anyway. */
+/**
+ * Handles errors until the handshake is decided. Without a listener, they would end the process.
+ */
 const ignoreError = (): void => {};
 
 /**

@@ -100,7 +100,7 @@ export interface ErrorType<E extends Error = Error> {
   readonly authentication?: "before" | "either";
 }
 
-/** Checks each entry with its own error type. */
+/** Lets TypeScript check each entry against its own type of error. */
 const errorType = <E extends Error>(entry: ErrorType<E>): ErrorType => entry as unknown as ErrorType;
 
 const retryAfterOf = ({ retryAfterSeconds: seconds }: { retryAfterSeconds: number | undefined }): Headers =>

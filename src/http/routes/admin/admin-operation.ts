@@ -21,8 +21,8 @@ type AdminDeclaration<Params, Query, Body, Services extends unknown[] = []> = Om
 };
 
 /**
- * An operation of the admin API: auditors may read, only operators may change something. Its events
- * name the token's holder. `http/all-operations.ts` lists all operations.
+ * An operation of the admin API: auditors may read, only operators may change something. The events
+ * that it records name the holder of the token. `http/all-operations.ts` lists all operations.
  */
 export const adminOperation = <Params, Query, Body>({
   handle,

@@ -7,7 +7,7 @@ import type { AdminAuth } from "../../kernel/auth.ts";
 import type { ClientAddress } from "../../kernel/client-address.ts";
 import type { AdminSession, Admit } from "../../kernel/request-state.ts";
 
-/** A holder's name, if it has one, and its bearer token. */
+/** A bearer token, with the name of its holder if the setting names one. */
 interface NamedToken {
   readonly name: string | undefined;
   readonly token: string;
@@ -24,7 +24,7 @@ interface AdminAccess {
 
 /**
  * Authenticates operators and auditors by their tokens. Operators may do all that auditors may.
- * @throws {NotFound} if the request has no token
+ * @throws {NotFound} if neither role has a token
  * @throws {Unauthorized}
  * @throws {RateLimited} for a wrong token of a client that has presented too many
  * @throws {Forbidden} for an auditor where an operator is required

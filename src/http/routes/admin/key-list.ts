@@ -70,7 +70,10 @@ const parsePlace = (after: string): UsagePlace => {
 const comparePlaces = (a: UsagePlace, b: UsagePlace): number =>
   compare(a.characters, b.characters) || compare(a.apiKey, b.apiKey);
 
-/** A key whose usage has not changed between two pages is neither skipped nor repeated. */
+/**
+ * Returns a page of the keys in the order of their usage. A key whose usage has not changed since
+ * the page before is neither skipped nor repeated.
+ */
 const pageByUsage = async (keys: Keys, { after, ...query }: KeyQuery) => {
   const sign = query.order === "descending" ? -1 : 1;
   const found = await keys.addUsage(keys.list().filter(keyFilter(query)));

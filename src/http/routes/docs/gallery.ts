@@ -15,7 +15,10 @@ interface GalleryOptions {
   readonly gallery: Gallery | undefined;
 }
 
-/** This is limited because a browser makes an element with controls for each voice of a page. */
+/**
+ * The number of voices on a page. It is limited because a browser makes an element with controls
+ * for each.
+ */
 const pageSize = 24;
 
 /** An option that a form leaves empty is absent. */

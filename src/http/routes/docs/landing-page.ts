@@ -20,7 +20,9 @@ const sentence = "The train to Oxford leaves at nine.";
 
 const defaultVoice = "UK English Female";
 
-/** A list of the friendly voices by their languages; without voices, a field for a name. */
+/**
+ * Lists the voices with friendly names, grouped by language. Without any, it is a field for a name.
+ */
 const voiceField = (voices: readonly GalleryVoice[]): string => {
   const named = voices.flatMap(({ names, isFriendly, lang }) =>
     isFriendly ? names.map((name) => ({ name, language: languageName(lang) })) : [],

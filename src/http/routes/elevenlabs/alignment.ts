@@ -53,10 +53,7 @@ export const alignCharacters = (
   };
 };
 
-/**
- * Converts the alignment of a whole document to that of the text that the client sent as its
- * content.
- */
+/** Converts the alignment of a document to the alignment of its content, as the client sent it. */
 export const withoutEscapes = (whole: Alignment, { lengths }: SsmlContent): Alignment => {
   const { characters, character_start_times_seconds: starts, character_end_times_seconds: ends } = whole;
   const sent = { characters: [] as string[], starts: [] as number[], ends: [] as number[] };
@@ -78,8 +75,9 @@ export const withoutEscapes = (whole: Alignment, { lengths }: SsmlContent): Alig
 const escaped: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">" };
 
 /**
- * Finds characters with known times, in order, from the first one to the end of the audio. Uses the
- * times of sentences if no times of words are known.
+ * Finds the characters with known times, in order. The first anchor is the first character, the
+ * last one is the end of the text and the audio. Uses the times of sentences if no times of words
+ * are known.
  */
 const anchorsOf = (marks: readonly Mark[], length: number, audioSeconds: number): Anchor[] => {
   const anchors: Anchor[] = [{ at: 0, seconds: 0 }];

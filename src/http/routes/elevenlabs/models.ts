@@ -9,8 +9,8 @@ import { respondTagged, taggedJson, taggedOperation, taggedResponses } from "../
 import { engineNamed } from "../synthesis/request.ts";
 
 /**
- * ElevenLabs' models that clients ask for by default, and refuse to work without. Any engine speaks
- * for them.
+ * The models that ElevenLabs' clients request by default. Some clients do not work if the list of
+ * models lacks them. Any engine speaks for them.
  */
 const defaultModels = [
   "eleven_multilingual_v2",

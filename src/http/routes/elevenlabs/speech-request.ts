@@ -96,7 +96,10 @@ export const speechQuery = z.object({
     }),
 });
 
-/** Decides how the text must be read if it contains SSML and no other format is named. */
+/**
+ * Finds the SSML in the text, unless the request names a text format. `isAsked`: the client asks
+ * for SSML.
+ */
 export const contentOf = (
   { enable_ssml_parsing: query }: z.output<typeof speechQuery>,
   { text, text_format, enable_ssml_parsing: body }: SpeechRequest,

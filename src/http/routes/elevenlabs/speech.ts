@@ -168,7 +168,7 @@ const planContent = (
   }
 };
 
-/** Delivers complete audio, with the members that `select` adds to it. */
+/** Delivers complete audio. Returns it with the members that `select` resolves with. */
 const deliver = async <S extends object>(
   { synthesis, names }: SpeechOptions,
   ctx: Context,

@@ -17,9 +17,9 @@ export interface SsmlContent {
 export const speakTag = "<speak>";
 
 /**
- * ElevenLabs reads `<break time="1.5s" />` in every text, and other elements if
- * `enable_ssml_parsing` asks for it; anything else is plain text. Returns undefined if the text has
- * no such elements, or is a whole document.
+ * ElevenLabs reads `<break time="1.5s" />` in every text, and other elements only with
+ * `enable_ssml_parsing`; anything else is plain text. Returns undefined for a whole document.
+ * Without `parsesSsml`, also returns undefined for a text without breaks.
  */
 export const ssmlContent = (text: string, parsesSsml: boolean): SsmlContent | undefined => {
   if (isSsml(text) || !(parsesSsml || text.includes("<break"))) return undefined;

@@ -160,7 +160,7 @@ const sorted = (voices: readonly Voice[], { sort, sort_direction }: VoiceQuery):
 
 /**
  * A page's token is the id of its last voice.
- * @throws {Invalid} for one that is not in the list
+ * @throws {Invalid} for the id of a voice that is not in the list
  */
 const pageOf = (
   voices: readonly Voice[],

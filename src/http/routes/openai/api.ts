@@ -4,7 +4,7 @@ import { openAiEnvelope } from "./errors.ts";
 import { openAiSpeechOperation } from "./speech.ts";
 import { openAiUsageOperation } from "./usage.ts";
 
-/** OpenAI's audio API, and its API of usage. */
+/** OpenAI's audio and usage APIs. */
 export const openAi = {
   segment: "openai",
   tag: {

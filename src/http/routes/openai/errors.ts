@@ -83,8 +83,8 @@ const codeOf = (error: unknown): string | undefined => {
 const codes: Readonly<Record<number, string>> = { 400: "invalid_value", 401: "invalid_api_key" };
 
 /**
- * Members of the service's own requests that OpenAI names otherwise. An engine is chosen as a
- * model.
+ * OpenAI's names for members of requests, where they differ from the service's own. An engine is
+ * chosen as a model.
  */
 const members: Readonly<Record<string, string>> = {
   text: "input",

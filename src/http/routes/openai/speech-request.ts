@@ -24,7 +24,7 @@ export const responseFormats = [
   "pcm",
 ] as const satisfies readonly AudioFormat[];
 
-/** Every engine speaks at these speeds; OpenAI's range is from 0.25 to 4. */
+/** Every engine can speak at a speed in this range; OpenAI's range is from 0.25 to 4. */
 const speeds = { slowest: 0.5, fastest: 2 };
 
 const factor = z.number().min(0.25).max(4);
@@ -107,7 +107,7 @@ export const engineOfModel = (model: string, models: ModelMap): EngineCode | und
 export const requestedVoice = ({ voice }: SpeechRequest): string | undefined =>
   typeof voice === "object" ? voice?.id : voice;
 
-/** The speed at which a voice that takes a rate speaks the request. */
+/** The speed at which the request is spoken if the voice takes a rate. */
 export const appliedSpeed = ({ speed }: SpeechRequest): number =>
   Math.min(Math.max(speed, speeds.slowest), speeds.fastest);
 

@@ -56,7 +56,7 @@ const numbers = ["start_time", "end_time", "limit", "as_of"] as const;
 
 /**
  * OpenAI's clients write lists as `name[]=a&name[]=b`; its reference also has `name=a&name=b`. Only
- * digits are a number: a blank `as_of` must not report the usage of 1970.
+ * digits count as a number: a blank `as_of` must not report the usage of 1970.
  */
 const readQuery = ({ query }: Context): unknown => {
   const read: Record<string, unknown> = { ...query };

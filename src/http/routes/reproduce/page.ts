@@ -4,8 +4,8 @@ interface ReproducePage {
   /** The path of its scripts. */
   readonly assets: string;
   /**
-   * The files that the page needs, by their names. In HTML, only the quotes of their JSON need
-   * escapes.
+   * The SHA-256 digests of the files that the page needs, by name. Neither digests nor names
+   * contain a character that HTML must escape.
    */
   readonly digests: Readonly<Record<string, string>>;
 }

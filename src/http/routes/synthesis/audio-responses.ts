@@ -79,8 +79,9 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
   };
 
   /**
-   * Leaves the audio's name out if the audio does not exist yet: with the name, anyone could ask
-   * `/audio/` until it does.
+   * Leaves the audio's name out unless the key was charged for the audio within ten minutes: with
+   * the name, anyone could ask `/audio/` whether others had it spoken. `audio`: the result of
+   * `findCharged`.
    */
   const head = (plan: SynthesisPlan, audio: KnownAudio | undefined): HttpResponse => {
     const headers = headersOf(plan, audio?.rendition ?? plan.renditions[0], "HEAD");

@@ -60,7 +60,7 @@ export const createMemoryResponses = (options: MemoryOptions) => {
       if (req.socket.destroyed) synthesis.callerDisconnected(receipt);
       else {
         sendAudio(res, state.requestId, caller, presenter.headersFromMemory(plan, audio), audio);
-        // Nearly always the operating system has taken all of it.
+        // Nearly always the operating system has taken all of the response.
         if (res.writableLength > 0) onResponseEnd(res, unread.hold(principal.apiKey, audio.bytes.buffer));
       }
       endLog?.();

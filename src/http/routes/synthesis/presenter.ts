@@ -65,8 +65,9 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
   };
 
   /**
-   * Charges each request like one for the audio, whose permanent URL it returns. A repeat of an
-   * Idempotency-Key is charged too: no phonemes are stored, so an engine works for it.
+   * Responds with marks, and names the audio in `Link`. Each request is charged like one for the
+   * audio. So is a repeat of an Idempotency-Key, because phonemes are not stored and an engine must
+   * work again.
    */
   const deliverMarks = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {
     requireMarks(plan);

@@ -48,8 +48,8 @@ export const textFormat = z
   });
 
 /**
- * Requests of compatible APIs have this language. It matters only for voices that speak any
- * language, and the catalog shows it for them.
+ * The language of requests through compatible APIs. It matters only for voices that speak any
+ * language; the catalog shows the same language for these voices.
  */
 export const defaultLang = "en-US";
 

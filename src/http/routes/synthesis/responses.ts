@@ -30,7 +30,7 @@ const marksContent = {
   },
 };
 
-/** The headers that only audio has. */
+/** The headers that only complete audio has. */
 const optional = z.object({ ...etag, ...acceptRanges }).partial().shape;
 
 /** The responses to a synthesis with the given Cache-Control policies. */

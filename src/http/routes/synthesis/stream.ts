@@ -26,9 +26,9 @@ export interface ChunkedAudio extends Omit<SynthesisStream, "memory"> {
 export interface StreamBody {
   readonly kind: HttpStreamKind;
   /**
-   * False if the client has not asked for a stream, but its response may begin early. A format
-   * whose header has a length is then sent when the audio is complete. In a stream, the header has
-   * no length.
+   * True if the client has asked for a stream: its audio is sent while it is synthesized, without a
+   * length in the header of its file. If false, audio in a format whose header has a length is sent
+   * when it is complete.
    */
   readonly isStream: boolean;
   /** The headers of the API, in addition to those of every stream. */
@@ -37,7 +37,7 @@ export interface StreamBody {
   chunks(audio: ChunkedAudio): AsyncIterable<string | Buffer>;
 }
 
-/** Sends the audio as early as its body allows. */
+/** Sends the audio as early as the format and the body allow. */
 export type StreamResponse = (
   ctx: Context,
   plan: SynthesisPlan,

@@ -13,7 +13,7 @@ import type { VoiceLinks } from "./schemas.ts";
  */
 const maxCachedBytes = 32 * 1024 * 1024;
 
-/** Each list counts as this many bytes more, so that the number of short lists is bounded too. */
+/** This is added to the size of each list, so that the number of short lists is bounded too. */
 const overheadBytes = 1_000;
 
 interface Serialized {
