@@ -4,9 +4,9 @@ import { systemTime, type Time } from "../../async/time.ts";
 import { inTimeSlices } from "../../async/time-slices.ts";
 import { findKeyNumber, keyNumberOf } from "../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../domain/errors.ts";
+import { ChargedHashes } from "../../domain/ledger/journal/charged-hashes.ts";
 import { type JournalEvent, journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
-import { RecentObjects } from "../../domain/ledger/journal/recent-objects.ts";
 import type { ServedAudio, Serving, ServingDetails } from "../../domain/ledger/journal/serving.ts";
 import { expandServings } from "../../domain/ledger/journal/serving-columns.ts";
 import type { EpochMs } from "../../domain/time.ts";
@@ -22,7 +22,7 @@ interface RecentChargesOptions {
   readonly time?: Time;
   /** Called with the followed events of journals and of the registry. */
   readonly onBatch?: (events: readonly RecordedEvent[]) => void;
-  /** Called with the durable events of other processes, from the first journal's opening on. */
+  /** Called with the durable events of other processes, once the first own journal is open. */
   readonly onFollowed?: (events: readonly JournalEvent[]) => void;
   /** Called once, before `onFollowed`: events up to this position of the log are not followed. */
   readonly onFollowing?: (fromExclusive: number) => void;
@@ -34,7 +34,7 @@ type OwnEvent = JournalEvent & Pick<FlushedEvent, "keyNumbers">;
 
 /** A part of audio is free for this long after the key was charged for the audio. */
 const freePartMs = 10 * 60_000;
-/** Usually the other journals' events are followed within a tenth of a second. */
+/** Usually the events of other journals arrive within a tenth of a second. */
 const maxCatchUpMs = 5_000;
 /**
  * The events of other processes are collected for this long, because a batch costs as much as
@@ -46,10 +46,10 @@ const maxEndReadMs = 2_000;
 /** Bounds the time that a process takes to start after ten busy minutes. */
 const maxServingsRead = 500_000;
 
-/** The audio for which keys were charged within 10 minutes, by any process. */
+/** The audio for which keys were charged in the last 10 minutes, by any process. */
 export class RecentCharges {
   readonly #options: Required<RecentChargesOptions>;
-  #objects = new RecentObjects(freePartMs);
+  #hashes = new ChargedHashes(freePartMs);
   #following: Following | undefined;
   #position = -1;
   #isClosed = false;
@@ -73,7 +73,7 @@ export class RecentCharges {
 
   wasCharged(apiKey: string, hash: string): boolean {
     const keyNumber = findKeyNumber(apiKey);
-    return keyNumber !== undefined && this.#objects.has(keyNumber, hash, this.#options.clock());
+    return keyNumber !== undefined && this.#hashes.has(keyNumber, hash, this.#options.clock());
   }
 
   /**
@@ -83,7 +83,7 @@ export class RecentCharges {
    */
   isPaid({ apiKey, hash, part }: Pick<Serving, "apiKey" | "hash" | "part">): boolean {
     if (!this.wasCharged(apiKey, hash)) return false;
-    const unsent = this.#objects.unsent(findKeyNumber(apiKey) as number, hash, this.#options.clock());
+    const unsent = this.#hashes.unsent(findKeyNumber(apiKey) as number, hash, this.#options.clock());
     return part === undefined || countedBytes(part) <= unsent;
   }
 
@@ -95,13 +95,13 @@ export class RecentCharges {
     const keyNumber = findKeyNumber(apiKey);
     const bytes = part ? countedBytes(part) : 0;
     if (keyNumber === undefined || bytes === 0) return () => {};
-    this.#objects.send(keyNumber, hash, bytes);
-    return () => this.#objects.send(keyNumber, hash, -bytes);
+    this.#hashes.send(keyNumber, hash, bytes);
+    return () => this.#hashes.send(keyNumber, hash, -bytes);
   }
 
   /** Adds durable events of this process. Their paid parts were counted by `send`. */
   readonly add = (events: readonly OwnEvent[]): void => {
-    for (const event of events) addEvent(this.#objects, event);
+    for (const event of events) addEvent(this.#hashes, event);
   };
 
   /**
@@ -136,7 +136,7 @@ export class RecentCharges {
     if (this.#following === undefined) {
       this.#position = position;
       // This is assigned only after a complete read, so that a repeated read adds no event twice.
-      this.#objects = await readRecent(store, { fromInclusive: clock() - freePartMs, upTo: position });
+      this.#hashes = await readRecent(store, { fromInclusive: clock() - freePartMs, upTo: position });
     }
     if (this.#isClosed) return;
     if (this.#following === undefined) this.#options.onFollowing(position);
@@ -161,8 +161,8 @@ export class RecentCharges {
       stream.startsWith(journalPrefix),
     ) as unknown as readonly JournalEvent[];
     for (const event of others) {
-      addEvent(this.#objects, event);
-      addSentParts(this.#objects, event);
+      addEvent(this.#hashes, event);
+      addSentParts(this.#hashes, event);
     }
     this.#options.onBatch(ofOthers);
     this.#options.onFollowed(others);
@@ -180,7 +180,7 @@ export class RecentCharges {
 const notFollowed = (): Unavailable =>
   new Unavailable("What other instances have recorded cannot be read now.", 1);
 
-const addEvent = (objects: RecentObjects, event: OwnEvent): void => {
+const addEvent = (hashes: ChargedHashes, event: OwnEvent): void => {
   if (event.type === "SynthesesServed") {
     const { keys, sounds, key, sound, characters, details } = event.data;
     const keyNumbers = event.keyNumbers ?? keys.map(keyNumberOf);
@@ -189,12 +189,12 @@ const addEvent = (objects: RecentObjects, event: OwnEvent): void => {
       if (characters[index] === 0) continue;
       const keyNumber = keyNumbers[key[index] as number] as number;
       const { hash } = sounds[sound[index] as number] as ServedAudio;
-      objects.add(keyNumber, hash, at, unsentOf(details?.[index]));
+      hashes.add(keyNumber, hash, at, unsentOf(details?.[index]));
     }
   } else if (event.type === "ServingsVoided") {
     for (const { apiKey, hash, servedAt } of event.data.servings) {
       const keyNumber = findKeyNumber(apiKey);
-      if (keyNumber !== undefined) objects.delete(keyNumber, hash, Date.parse(servedAt));
+      if (keyNumber !== undefined) hashes.delete(keyNumber, hash, Date.parse(servedAt));
     }
   }
 };
@@ -202,10 +202,10 @@ const addEvent = (objects: RecentObjects, event: OwnEvent): void => {
 /**
  * Counts the parts of private audio that were sent without a charge, because they were paid for.
  */
-const addSentParts = (objects: RecentObjects, event: JournalEvent): void => {
+const addSentParts = (hashes: ChargedHashes, event: JournalEvent): void => {
   if (event.type !== "SynthesesServed" || event.data.details === undefined) return;
   for (const { apiKey, hash, characters, part, repeat } of expandServings(event.data)) {
-    if (part && characters === 0 && !repeat) objects.send(keyNumberOf(apiKey), hash, countedBytes(part));
+    if (part && characters === 0 && !repeat) hashes.send(keyNumberOf(apiKey), hash, countedBytes(part));
   }
 };
 
@@ -222,14 +222,14 @@ const unsentOf = ({ part }: Pick<ServingDetails, "part"> = {}): number =>
   part ? part.size - countedBytes(part) : 0;
 
 /**
- * Reads the journals that were open within the window up to a position. It reads the newest events
- * of each, up to an equal share of `maxServingsRead`.
+ * Reads the charges of the time window, up to a log position, from the journals that were open in
+ * it. From each journal it reads at most an equal share of `maxServingsRead`, the newest first.
  */
 const readRecent = async (
   store: EventStore,
   { fromInclusive, upTo }: { readonly fromInclusive: number; readonly upTo: number },
-): Promise<RecentObjects> => {
-  const objects = new RecentObjects(freePartMs);
+): Promise<ChargedHashes> => {
+  const hashes = new ChargedHashes(freePartMs);
   const served: (JournalEvent & RecordedEvent)[] = [];
   const voids: JournalEvent[] = [];
   const journals = await journalsSince(store, ({ data }) => Date.parse(data.at) < fromInclusive);
@@ -247,10 +247,10 @@ const readRecent = async (
   }
   served.sort((a, b) => a.position - b.position);
   for await (const event of inTimeSlices(served)) {
-    addEvent(objects, event);
-    addSentParts(objects, event);
+    addEvent(hashes, event);
+    addSentParts(hashes, event);
   }
   // A void comes after its serving.
-  for (const event of voids) addEvent(objects, event);
-  return objects;
+  for (const event of voids) addEvent(hashes, event);
+  return hashes;
 };

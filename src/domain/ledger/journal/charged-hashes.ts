@@ -5,19 +5,19 @@ const maxPerKeyAndGeneration = 5_000;
 const maxHeavyKeys = 10;
 
 /**
- * The objects for which keys were charged within a window. Holds 150,000 objects at most; when
- * there are more, the oldest are forgotten. A key holds a tenth at most, so that one key cannot
- * displace the others. Times are in milliseconds since the epoch.
+ * The hashes of audio for which keys were charged within a window. Holds at most 150,000 hashes;
+ * when there are more, the oldest are forgotten. A key holds a tenth at most, so that one key
+ * cannot displace the others. Times are in milliseconds since the epoch.
  *
- * Two generations replace single deletions: the older one is dropped as a whole when it is older
- * than the window, or when the newer one is full. Keys with very many objects have generations of
- * their own.
+ * Old hashes are not deleted one by one. There are two generations, and the older one is dropped as
+ * a whole when it is older than the window, or when the newer one is full. Keys with very many
+ * hashes have generations of their own.
  */
-export class RecentObjects {
+export class ChargedHashes {
   readonly #windowMs: number;
   #newer = new Generation(0);
   #older = new Generation(0);
-  /** By the number of the API key. The generation that was added first is dropped first. */
+  /** Keys are numbers of API keys. The generation that was added first is dropped first. */
   readonly #heavy = new Map<number, Generation>();
 
   constructor(windowMs: number) {
@@ -56,7 +56,7 @@ export class RecentObjects {
     );
   }
 
-  /** The bytes of the object that are paid for and not sent. */
+  /** The bytes of the audio that are paid for and not sent. */
   unsent(keyNumber: number, hash: string, now: number): number {
     const fromInclusive = now - this.#windowMs;
     return this.#generationsOf(keyNumber).reduce(
@@ -65,7 +65,7 @@ export class RecentObjects {
     );
   }
 
-  /** Counts bytes that are paid for as sent. A negative number undoes this. */
+  /** Subtracts sent bytes from those that are paid for. A negative number adds them again. */
   send(keyNumber: number, hash: string, bytes: number): void {
     let left = bytes;
     for (const generation of this.#generationsOf(keyNumber)) left -= generation.send(keyNumber, hash, left);
@@ -78,9 +78,9 @@ export class RecentObjects {
 }
 
 /**
- * The charges of a key for an object at the last two times. Both are kept, because a charge may be
- * voided while others, of the same or an earlier time, stay. A time counts only if its count is not
- * 0. Times are relative to the generation's start, because V8 stores small integers in place.
+ * The charges of a key for one hash at the last two times. Both are kept, because a charge may be
+ * voided while others, of the same or an earlier time, stay. A time with the count 0 is ignored.
+ * Times are relative to the generation's start, because V8 stores small integers in place.
  */
 interface Charges {
   readonly hash: string;
@@ -93,12 +93,12 @@ interface Charges {
 }
 
 /**
- * A key's only object, or its objects by hash: with 100,000 active keys, which mostly have one, a
- * map for each would take 20 MB.
+ * The charges of a key: those for its only hash, or for several, by hash. With 100,000 active keys,
+ * which mostly have one, a map for each would take 20 MB.
  */
-type KeyObjects = Charges | Map<string, Charges>;
+type KeyCharges = Charges | Map<string, Charges>;
 
-type Keys = PerKey<KeyObjects> | Map<number, KeyObjects | undefined>;
+type Keys = PerKey<KeyCharges> | Map<number, KeyCharges | undefined>;
 
 class Generation {
   readonly startedAt: number;
@@ -110,22 +110,22 @@ class Generation {
     this.#keys = keys;
   }
 
-  /** The number of all keys' objects. */
+  /** The number of all keys' hashes. */
   get size(): number {
     return this.#size;
   }
 
-  /** Returns the number of the key's objects. */
+  /** Returns the number of the key's hashes. */
   add(keyNumber: number, hash: string, at: number, unsent: number): number {
-    const objects = this.#keys.get(keyNumber);
-    const known = find(objects, hash);
+    const ofKey = this.#keys.get(keyNumber);
+    const known = find(ofKey, hash);
     if (known) {
       addCharge(known, at - this.startedAt);
       known.unsent += unsent;
     } else {
       const charges = { hash, last: at - this.startedAt, lastCount: 1, earlier: 0, earlierCount: 0, unsent };
-      if (objects instanceof Map) objects.set(hash, charges);
-      else this.#keys.set(keyNumber, objects ? mapOf(objects, charges) : charges);
+      if (ofKey instanceof Map) ofKey.set(hash, charges);
+      else this.#keys.set(keyNumber, ofKey ? mapOf(ofKey, charges) : charges);
       this.#size += 1;
     }
     return sizeOf(this.#keys.get(keyNumber));
@@ -150,7 +150,7 @@ class Generation {
     return sent;
   }
 
-  /** False if there is no charge of this time. */
+  /** Returns false if there is no charge of this time. */
   delete(keyNumber: number, hash: string, at: number): boolean {
     const charges = find(this.#keys.get(keyNumber), hash);
     if (charges === undefined || !deleteCharge(charges, at - this.startedAt)) return false;
@@ -158,27 +158,27 @@ class Generation {
     return true;
   }
 
-  /** Removes the key's objects. Returns a generation of these objects only. */
+  /** Removes the key's hashes. Returns a generation of these hashes only. */
   remove(keyNumber: number): Generation {
-    const objects = this.#keys.get(keyNumber);
+    const ofKey = this.#keys.get(keyNumber);
     this.#keys.set(keyNumber, undefined);
-    this.#size -= sizeOf(objects);
-    return new Generation(this.startedAt, new Map([[keyNumber, objects]]));
+    this.#size -= sizeOf(ofKey);
+    return new Generation(this.startedAt, new Map([[keyNumber, ofKey]]));
   }
 }
 
-const find = (objects: KeyObjects | undefined, hash: string): Charges | undefined => {
-  if (objects instanceof Map) return objects.get(hash);
-  return objects?.hash === hash ? objects : undefined;
+const find = (ofKey: KeyCharges | undefined, hash: string): Charges | undefined => {
+  if (ofKey instanceof Map) return ofKey.get(hash);
+  return ofKey?.hash === hash ? ofKey : undefined;
 };
 
-const sizeOf = (objects: KeyObjects | undefined): number => {
-  if (objects instanceof Map) return objects.size;
-  return objects ? 1 : 0;
+const sizeOf = (ofKey: KeyCharges | undefined): number => {
+  if (ofKey instanceof Map) return ofKey.size;
+  return ofKey ? 1 : 0;
 };
 
-const mapOf = (...objects: readonly Charges[]): Map<string, Charges> =>
-  new Map(objects.map((charges) => [charges.hash, charges]));
+const mapOf = (...ofKey: readonly Charges[]): Map<string, Charges> =>
+  new Map(ofKey.map((charges) => [charges.hash, charges]));
 
 const addCharge = (charges: Charges, at: number): void => {
   if (charges.lastCount === 0 || at > charges.last) {
@@ -194,7 +194,7 @@ const addCharge = (charges: Charges, at: number): void => {
 };
 
 /**
- * Returns false if there is no charge of this time. An object that has no charge left stays in the
+ * Returns false if there is no charge of this time. A hash without a charge stays in the
  * generation, so its size does not change.
  */
 const deleteCharge = (charges: Charges, at: number): boolean => {
