@@ -42,8 +42,7 @@ export const deliveries: Projection<Deliveries> = {
     const was = known ?? initialDelivery();
     const delivery = evolveDelivery(was, { type, data } as DeliveryEvent);
     if (delivery === was) return state;
-    // The index is changed in place, because a copy for each event would take as long as the index
-    // is large.
+    // The index is changed in place, because copying a large index for each event takes long.
     const byId = state.byId as Record<string, Delivery>;
     const finished = state.finished as string[];
     byId[messageId] = delivery;

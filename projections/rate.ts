@@ -19,7 +19,7 @@ interface InstanceRate {
   minutes: Record<number, Record<string, number>>;
 }
 
-/** An instance with a fast clock must keep the counts of the other instances' current minute. */
+/** An instance's clock may be ahead: its counts of earlier minutes are still current for others. */
 const minutesKept = 3;
 
 /** After this time without a report, an instance has stopped or its counts are outdated. */

@@ -29,8 +29,9 @@ export interface ServerEvent {
 
 /**
  * Declares the projection of one installation's streams to the server that runs the script. Events
- * that do not have their type's shape are skipped. It does not call `outputState()`: servers show
- * states without it, and with it they would append an event for each event that they fold.
+ * that do not have their type's shape are skipped. The script does not call `outputState()`:
+ * servers show states without it, and with it they would append an event for each event that they
+ * fold.
  */
 export const declare = <S>(
   projection: Projection<S>,

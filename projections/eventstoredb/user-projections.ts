@@ -47,10 +47,7 @@ const table: readonly Row[] = [
   { projection: rate, module: "rate", exported: "rate", shapes: ["ledger/rate", "rateShapes"] },
 ];
 
-/**
- * Bundles the folds of the service's own views, for the installation whose streams have this
- * prefix.
- */
+/** Bundles the projections of the table for the installation whose streams have this prefix. */
 export const userProjections = (streamPrefix = ""): Promise<UserProjection[]> =>
   Promise.all(table.map((row) => toUserProjection(row, streamPrefix)));
 

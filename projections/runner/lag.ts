@@ -6,9 +6,9 @@ interface Append {
 export type Lag = ReturnType<typeof createLag>;
 
 /**
- * Measures for how long the views have lacked an event of the log. Keeps two appends: the first
- * that the views may lack, and the last one. Once the views have passed the first, the last takes
- * its place: the lag of the appends between them is underestimated, never overestimated.
+ * Measures for how long the views have lacked an event of the log. Keeps only two appends: the
+ * first that the views may lack, and the last one. When the views have passed the first, the last
+ * one takes its place. So the lag may be underestimated, but never overestimated.
  */
 export const createLag = (time: Pick<typeof performance, "now">) => {
   let first: Append | undefined;

@@ -38,8 +38,8 @@ export interface SnapshotStore {
     range: () => SnapshotRange,
   ): Promise<void>;
   /**
-   * The last complete snapshot of this version of the projection, or undefined. The caller checks
-   * that it belongs to its log.
+   * The last complete snapshot of this version of the projection, or undefined. It may be of
+   * another log: the caller must check this.
    */
   load(projection: Projection<unknown>): Promise<Snapshot | undefined>;
 }
