@@ -61,8 +61,8 @@ interface CommandHandlerOptions {
 
 const retryAfterSeconds = 2;
 /**
- * A lower number costs more messages to the store; a higher one delays the first appends of a long
- * turn.
+ * A lower number costs more messages to the store. A higher one delays the first appends of a long
+ * turn of the event loop.
  */
 const maxStartedTogether = 8;
 

@@ -214,9 +214,8 @@ export class EventStoreUnavailable extends Error {
 }
 
 /**
- * Returns the event's own time, `data.at` (ISO 8601, UTC), to which the months, days and times of
- * requests refer. An event without one gets the time at which it was stored, so that no audit omits
- * it.
+ * Returns the event's own time, `data.at` (ISO 8601, UTC), by which audits and reports select
+ * events. An event without one gets the time at which it was stored, so that no audit omits it.
  */
 export const eventTime = ({ data, created }: RecordedEvent): string =>
   hasTime(data) ? data.at : new Date(created).toISOString();

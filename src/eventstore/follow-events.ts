@@ -41,7 +41,7 @@ interface FollowOptions {
   readonly except?: string | undefined;
   /** Selects only events at later positions. Default: from the beginning. */
   readonly fromExclusive?: number;
-  /** As in `SubscribeOptions`. */
+  /** See `SubscribeOptions`. */
   readonly maxLagMs?: number;
   /** If it throws, the batch is delivered again. */
   readonly onBatch: (batch: EventBatch) => void | Promise<void>;
@@ -53,7 +53,7 @@ interface FollowOptions {
 }
 
 export interface Following {
-  /** Resolves when the events as of the start are delivered, or at `close`. */
+  /** Resolves when all events that existed at the start are delivered, or at `close`. */
   readonly caughtUp: Promise<void>;
   /** Resolves after `close`, when no batch is being delivered. */
   readonly ended: Promise<void>;

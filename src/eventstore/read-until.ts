@@ -9,9 +9,9 @@ const delayMs = { firstMs: 5, maxMs: 160 };
 const maxReads = 40;
 
 /**
- * Reads until the result shows events that are known to be stored: reads may lag behind the
- * responses to appends. Resolves with the last result in any case, because in a cluster an event
- * may be lost with its leader.
+ * Reads until the result shows events that are known to be stored: a conflict or a subscription may
+ * report an event before reads show it. Resolves with the last result in any case, because in a
+ * cluster an event may be lost with its leader.
  */
 export const readUntil = <T>(
   isVisible: (result: T) => boolean,

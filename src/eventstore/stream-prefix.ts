@@ -3,7 +3,7 @@
  * server use this file too.
  */
 
-/** Never part of a prefix, so that no installation's prefix is the beginning of another's. */
+/** No prefix contains it, so a name with one prefix never begins with another prefix and a dot. */
 const separator = ".";
 /**
  * A stream of all installations, for events that test whether appends are possible. It keeps its

@@ -161,10 +161,10 @@ export class StreamQueue {
    * Decides, and appends with the expected revision. After a conflict it reads the new events and
    * decides again.
    *
-   * A refusal, or a decision without events, is made after a read that began after the command, and
-   * so includes every event that was acknowledged before the command. Reads may lag behind appends
-   * (EventStoreDB shows what is indexed), but never behind acknowledged ones. One such read is
-   * enough: events that are still on their way are ordered after this decision.
+   * A refusal, or a decision without events, is final only after a read that began after the
+   * command arrived. Such a read shows every event that was acknowledged before: reads may lag
+   * behind appends (EventStoreDB shows only indexed events), but not behind acknowledged ones. One
+   * such read is enough: events that it does not show are ordered after this decision.
    */
   async #decideAndAppend(batch: Batch): Promise<Decision<Command>[]> {
     const { pending, now } = this.#context;
@@ -238,7 +238,7 @@ export class StreamQueue {
    * conflict.
    */
   async #loadAfterConflict(batch: Batch, actual: number, conflicts: number): Promise<StreamSnapshot<Any>> {
-    // The log has lost events, as after a restored backup.
+    // The log has lost events, for example because a backup was restored.
     if (actual < (this.#snapshot?.revision ?? -1)) this.#snapshot = undefined;
     const { time, random } = this.#context;
     const { signal } = batch.expiry;

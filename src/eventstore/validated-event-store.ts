@@ -3,10 +3,10 @@ import type { EventStore, RecordedEvent } from "./event-store.ts";
 import { mapBatches } from "./subscriptions.ts";
 
 /**
- * Replaces malformed events, and events of another kind of stream, by events of the type
- * `MalformedEvent`, which folds ignore. They keep their stream, revision, position and id, so that
- * the next append expects the right revision; their data is the original type only. Calls
- * `onMalformed` for those that a subscription delivers.
+ * Replaces malformed events, and events whose type belongs in another kind of stream, by events of
+ * the type `MalformedEvent`, which folds ignore. A replacement keeps stream, revision, position and
+ * id, so that the next append expects the right revision. Its data is the original type only.
+ * `onMalformed` is called with the malformed events that a subscription delivers.
  */
 export const validatedEventStore = (
   store: EventStore,

@@ -6,13 +6,13 @@ const overdueMs = 1_000;
 
 export const createAppendProbe = (appendOne: () => Promise<unknown>, time: Time = systemTime) => {
   /** The appends without a response, oldest first. */
-  const unanswered = new Set<{ readonly since: number }>();
+  const pending = new Set<{ readonly since: number }>();
   let succeededAt = Number.NEGATIVE_INFINITY;
   let probing: Promise<unknown> | undefined;
 
   const isHealthy = (): boolean => {
     const now = time.now();
-    const [oldest] = unanswered;
+    const [oldest] = pending;
     return now - succeededAt < successLastsMs && (oldest === undefined || now - oldest.since < overdueMs);
   };
 
@@ -20,7 +20,7 @@ export const createAppendProbe = (appendOne: () => Promise<unknown>, time: Time 
     /** Returns the append's result, and records its outcome. */
     observe: async (append: Promise<AppendResult>): Promise<AppendResult> => {
       const started = { since: time.now() };
-      unanswered.add(started);
+      pending.add(started);
       try {
         const result = await append;
         succeededAt = time.now();
@@ -29,7 +29,7 @@ export const createAppendProbe = (appendOne: () => Promise<unknown>, time: Time 
         if (error instanceof EventStoreUnavailable) succeededAt = Number.NEGATIVE_INFINITY;
         throw error;
       } finally {
-        unanswered.delete(started);
+        pending.delete(started);
       }
     },
     /**

@@ -32,8 +32,8 @@ const responses = [
 
 /**
  * True unless the error is a response to the call, or names another leader, to which the client
- * connects by itself. After gRPC codes 2, 13 and 15 the client never reconnects, and it may keep
- * untyped errors forever (db-client 6.2.1).
+ * connects by itself. After gRPC codes 2, 13 and 15 the client never reconnects, and after a failed
+ * discovery it repeats that error forever (db-client 6.2.1).
  */
 export const requiresNewClient = (error: unknown): boolean =>
   !(

@@ -21,9 +21,9 @@ interface EventStoreDBOptions {
   /** Refuses appends. Default: false. */
   readonly readOnly?: boolean;
   /**
-   * The longest wait for a response to an append. After that its outcome is unknown and the client
-   * is replaced. It must exceed 2,000: after 2 s the server reports that it does not know the
-   * outcome. Default: 2,500.
+   * The longest wait for a response to an append. After that the append's outcome is unknown and
+   * the client is replaced. The wait must exceed 2,000: after 2 s the server reports that it does
+   * not know the outcome. Default: 2,500.
    */
   readonly appendTimeoutMs?: number;
   /** The longest wait for the next events of a read. Default: 5,000. */
@@ -102,7 +102,7 @@ const validateServerWrite = (stream: string, readOnly: boolean): void => {
     throw new TypeError("stream names that begin with $ are reserved for the server");
 };
 
-/** The writes in progress. */
+/** Runs writes, and waits at the end for those in progress. */
 const createWrites = () => {
   const inProgress = new Set<Promise<unknown>>();
   let isClosed = false;
@@ -125,8 +125,8 @@ const createWrites = () => {
 };
 
 /**
- * Until the server's next scavenge, $all shows events that retention hides from their stream. So
- * the stream is read, too.
+ * Until the server's next scavenge, $all shows events that retention hides from reads of their
+ * stream. So the stream is read, too.
  */
 const readVisibleEvent = async (reader: LogReader, position: number): Promise<RecordedEvent | undefined> => {
   const event = await reader.eventAt(position);

@@ -43,8 +43,8 @@ export const createPausedReader = <T>(stream: Source, signal?: AbortSignal): Pau
     wake();
   };
   stream.on("error", fail);
-  // If the client itself cancels the call, as when it is replaced, it ends the stream and reports
-  // no error (db-client 6.2.1).
+  // If the client itself cancels the call, for example when it is replaced, it ends the stream and
+  // reports no error (db-client 6.2.1).
   stream.on("pipe", (call) => (call as Source).on("error", fail));
   for (const event of ["end", "close"]) {
     stream.on(event, () => {

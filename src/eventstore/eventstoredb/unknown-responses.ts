@@ -4,10 +4,9 @@ import { StreamsClient } from "@eventstore/db-client/generated/streams_grpc_pb.j
 /**
  * Makes the client package ignore the responses to appends that it no longer waits for. The
  * package's listener throws on such a response (db-client 6.2.1, `batchAppend.js`), which would end
- * the process. Such responses occur when a broken stream of appends ends after another stream has
- * replaced it: the package then rejects the appends of the new stream too, to which the server
- * still responds. The callers of these appends do not know the outcome, and repeat the append with
- * the same ids.
+ * the process. This happens when a broken stream of appends ends after another stream has replaced
+ * it. The package then rejects the appends of the new stream too, but the server still responds to
+ * them. The callers of these appends do not know the outcome, and repeat them with the same ids.
  */
 export const ignoreUnknownResponses = (): void => {
   const { prototype } = StreamsClient;

@@ -31,7 +31,7 @@ const createLog = `
   CREATE UNIQUE INDEX events_by_stream ON events (stream, revision);
 `;
 
-/** A readiness check writes it, to prove that the disk accepts writes. */
+/** A readiness check writes to this table, to prove that the disk accepts writes. */
 const createProbe =
   "CREATE TABLE probe (id INTEGER PRIMARY KEY CHECK (id = 1), filler BLOB NOT NULL) STRICT;";
 
@@ -153,8 +153,8 @@ const assertOwnDatabase = (db: DatabaseSync): void => {
 
 /**
  * Reads the whole database and returns the first damage: an index that differs from its table, a
- * value of another type than its column's, a broken page, or a row that a read by stream shows
- * otherwise than a read by position.
+ * value of another type than its column's, a broken page, or a row that reads by stream and reads
+ * by position show differently.
  */
 export const findDamage = (db: DatabaseSync): string | undefined => {
   const { found } = prepareGet<{ found: number }>(

@@ -26,9 +26,9 @@ const joinJson = (keyedEvents: string): string =>
   `SELECT count(*) AS count, group_concat(json) AS json FROM (${keyedEvents} ORDER BY key)`;
 
 /**
- * Writes one row as the JSON of exactly one event, even if another program has written the row. The
- * event's place is that of the row's columns. If the body is not the members of one JSON object,
- * the event has no data.
+ * Writes one row as the JSON of exactly one event, even if another program has written the row. Id,
+ * stream, revision, position and time are those of the row's columns. If the body is not the
+ * members of one JSON object, the event has no data.
  */
 const json = `CASE WHEN typeof(e.body) = 'text' AND typeof(e.id) = 'text' AND typeof(s.name) = 'text'
     AND typeof(e.revision) = 'integer' AND typeof(e.created) = 'integer'
@@ -56,8 +56,8 @@ const createPage = () => {
 };
 
 /**
- * Reads pages of one stream. Its visible revisions have no gaps unless another program has removed
- * events. However large such a gap is, the page continues after it.
+ * Reads pages of one stream. The stream's visible revisions have no gaps, unless another program
+ * has removed events. A page continues after such a gap, however large it is.
  */
 export const streamPages = (db: DatabaseSync) => {
   const extent = prepareFind<{ first: number; last: number | null }>(

@@ -66,9 +66,7 @@ export interface LogRequest extends Selection {
   /** Identifies a waiting request for `forget`. */
   readonly subscriptionId: number;
   readonly fromExclusive: number;
-  /**
-   * If true, it waits for an event, or until events of other streams have been skipped for a while.
-   */
+  /** If true, the request waits for an event, or until it has skipped other streams for a while. */
   readonly wait: boolean;
   /** Events of other processes may be delivered this much later, so that pages are larger. */
   readonly maxLagMs: number;

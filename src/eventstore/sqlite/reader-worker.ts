@@ -15,7 +15,7 @@ import {
 
 type ReaderCall = Call<ReaderProtocol>;
 
-/** The interval in which a waiting request looks for other processes' appends. */
+/** The interval at which a waiting request looks for other processes' appends. */
 const pollMs = 20;
 /**
  * The time for which a waiting request skips events of other streams before its subscription learns
@@ -48,8 +48,8 @@ class Reader implements Service<ReaderProtocol> {
   /** Requests that wait for events, by subscription. */
   readonly #waiting = new Map<number, WaitingRequest>();
   /**
-   * True if a stream was read since the last poll: its reader may wait for the latest events, so no
-   * request lags at the next poll.
+   * True if a stream was read since the last poll. Its reader may wait for the latest events, so
+   * at the next poll no request waits until its lag has passed.
    */
   #isHurried = false;
   #polling: NodeJS.Timeout | undefined;

@@ -51,7 +51,7 @@ export const createStreamTable = (db: DatabaseSync) => {
 
   /**
    * The first revision from `low` on that was created at `since` or later; `high` if there is none.
-   * Times grow within a stream.
+   * It is found by bisection: times decrease only where an operator has corrected the clock.
    */
   const firstSince = (stream: number, low: number, high: number, since: number): number => {
     if (low >= high) return low;

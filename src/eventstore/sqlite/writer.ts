@@ -3,7 +3,7 @@ import { type DatabaseFile, openFile } from "./database-file.ts";
 import type { WriterProtocol } from "./protocol.ts";
 import { WorkerClient } from "./worker-rpc.ts";
 
-/** Writes the file: in a thread of this process, or in another process for several. */
+/** Writes the file: in a thread of this process, or in a process that writes for several. */
 export interface Writer {
   /** @throws {EventStoreUnavailable} if the outcome of a write is unknown */
   call<K extends keyof WriterProtocol & string>(
