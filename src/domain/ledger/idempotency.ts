@@ -4,8 +4,8 @@ import { type DataOf, type EventOf, flag, optional, text, utcTime } from "../sha
 import type { Idempotency } from "./journal/serving.ts";
 
 /**
- * The uses of one Idempotency-Key of one API key. Stream `idempotency-{apiKey}-{digest}`. Only
- * journals charge; this stream decides which of several requests is charged.
+ * The uses of one Idempotency-Key of one API key. Stream `idempotency-{apiKey}-{digest}`. It
+ * decides which of several requests is charged. The charges themselves are in the journals.
  */
 export const idempotencyShapes = {
   /**
@@ -45,13 +45,13 @@ export type IdempotencyEvent = EventOf<typeof idempotencyShapes>;
 type IdempotencyKeyUsed = DataOf<typeof idempotencyShapes.IdempotencyKeyUsed>;
 export type IdempotencyKeyClaimed = DataOf<typeof idempotencyShapes.IdempotencyKeyClaimed>;
 
-/** The last charged use; undefined if there is none, or it was released. */
 export interface IdempotencyState {
+  /** The last charged use; undefined if there is none, or it was released. */
   readonly charged: IdempotencyKeyUsed | undefined;
   readonly repeats: number;
   /** The claim of a request in progress. */
   readonly claim: IdempotencyKeyClaimed | undefined;
-  /** The requests that the last 1,000 events name. */
+  /** The last 1,000 requests whose uses were recorded or released. */
   readonly requests: RecentIds;
   /** The requests whose charges are voided by the recovery of their journal. */
   readonly recoveredRepeats: readonly string[];
@@ -191,8 +191,8 @@ const isRecorded = ({ requests }: IdempotencyState, { requestId }: { readonly re
 /**
  * Releases the key for a charge that is to be voided. Returns no event if the charge stays because
  * a repeat was served, or if the recovery of its journal voids it. Otherwise it returns an event,
- * even if the key is not in use: after this event, neither an earlier append whose outcome is
- * unknown nor a recovery can record the use.
+ * even if the key is not in use. After this event, the use cannot be recorded any more: neither by
+ * a recovery nor by an append whose outcome is still unknown.
  */
 export const releaseKey = (
   { charged, repeats, recoveredRepeats }: IdempotencyState,

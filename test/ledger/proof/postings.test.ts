@@ -73,7 +73,7 @@ describe("the verification of accounts", () => {
 
   it("finds a posting whose range leaves a gap or overlaps", async () => {
     expect(await problem(changing("UsagePosted", { from: 1 }))).to.include(
-      "starts at revision 1, and should at 0",
+      "starts at revision 1, and should start at 0",
     );
   });
 

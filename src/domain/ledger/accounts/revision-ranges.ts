@@ -25,14 +25,15 @@ export const uniteRanges = (ranges: readonly Range[]): Range[] => {
   return united;
 };
 
-/** Gaps of up to this many revisions are read too, because a further read would cost more. */
-const maxGap = 8;
+/** Revisions that are at most this far apart share a range: a further read would cost more. */
+const maxDistance = 8;
 
 /**
  * True if this revision continues a range that ends with `toInclusive`. The revision must not be
  * smaller than that.
  */
-export const isInRange = (revision: number, toInclusive: number): boolean => revision - toInclusive <= maxGap;
+export const isInRange = (revision: number, toInclusive: number): boolean =>
+  revision - toInclusive <= maxDistance;
 
 /**
  * Adds a revision to ranges in the form of `UsagePosted.ranges`. The revision must not be smaller

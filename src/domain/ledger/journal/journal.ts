@@ -52,14 +52,14 @@ export const journalShapes = {
   StreamsEnded: { streams: listOf(streamEnd), ...chained },
   /** The accounts include all entries of the journal up to this revision. */
   JournalPosted: { through: count, ...chained },
-  /** No servings, voids or stream ends follow. */
+  /** No servings, voids or ends of streams follow. */
   JournalClosed: {
     /**
      * `shutdown` and `idle`: its own process closed it. `silent`: another process closed it, after
-     * 15 minutes without an event. `unresponsive`: another process closed it, because it did not
-     * return reserved characters or renew the claim of an Idempotency-Key in time. Or its own
-     * process closed it, because the quota stream had another total for the journal than the
-     * journal had stated.
+     * 15 minutes without an event or when its own process had ended. `unresponsive`: another
+     * process closed it, because its own process did not return reserved characters, or renew the
+     * claim of an Idempotency-Key, in time. Its own process also closes it with this reason if the
+     * quota stream states another total for the journal than the process expects.
      */
     reason: code<"shutdown" | "idle" | "silent" | "unresponsive">(),
     ...chained,

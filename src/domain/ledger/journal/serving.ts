@@ -11,7 +11,7 @@ export type StreamKind = "sse" | "audio" | "websocket" | "wyoming";
 /** Digests of an Idempotency-Key and its request. */
 const idempotency = object({ key: text, request: text });
 export interface Idempotency extends Checked<typeof idempotency> {
-  /** The digest that version 0.1.0 records as `request`. Only compared, never recorded. */
+  /** Version 0.1.0 recorded this digest as `request`. It is only compared with such records. */
   readonly formerRequest?: string;
 }
 
@@ -35,8 +35,8 @@ export const servingDetails = object({
   /** The kind of stream; absent for complete responses. */
   stream: optional(code<StreamKind>()),
   /**
-   * True if an engine worked for the request, and its caller received no audio: it disconnected, or
-   * its request failed by its own fault.
+   * True if an engine worked for the request, but the caller received no audio: the caller
+   * disconnected, or the response was an error of status 4xx.
    */
   undelivered: optional(flag),
   idempotency: optional(idempotency),
@@ -50,16 +50,15 @@ export const servingDetails = object({
 export type ServingDetails = Checked<typeof servingDetails>;
 
 /**
- * A response with audio. Its time is that of the journal event that holds it, `SynthesesServed` in
- * `journal.ts`. `serving-columns.ts` writes it there (`ServingColumns`) and reads it
- * (`expandServings`).
+ * A response with audio. Its time is that of the event `SynthesesServed` that holds it
+ * (`journal.ts`). `ServingColumns` writes servings into such events, and `expandServings` reads
+ * them (`serving-columns.ts`).
  */
 export interface Serving extends ServedAudio, ServingDetails {
   readonly apiKey: string;
   readonly requestId: string;
   /**
-   * Charged code points: 0 for a repeat, and for a part of an object that was charged shortly
-   * before.
+   * Charged code points: 0 for a repeat, and for a part of audio that was charged shortly before.
    */
   readonly characters: number;
   readonly cached: AudioSource;

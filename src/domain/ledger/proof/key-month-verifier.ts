@@ -51,8 +51,8 @@ export const keyMonthStreams = ({ apiKey, month }: KeyMonth): string[] => [
 ];
 
 /**
- * Verifies an export of one key's month. The export begins with a seal. In order of position, the
- * events of these streams follow, each from its beginning: the key's own stream, its usage account
+ * Verifies an export of one key's month. The export begins with a seal. Then, in order of position,
+ * come all events that precede the seal in these streams: the key's own stream, its usage account
  * and quota of the month, the registry of journals, and the journals that may hold entries of the
  * key.
  */
@@ -175,9 +175,9 @@ const checkInclusion = (
 };
 
 /**
- * The tree also has leaves for the ends of journals at earlier seals. So each journal that may have
- * grown before this seal must end with the event that this seal lists. Its leaf must be among the
- * last leaves of the tree, which are those of this seal.
+ * A journal that was cut off may end with an event that an earlier seal lists, and the tree has a
+ * leaf for that event too. So each journal that this seal lists must end with the listed event, and
+ * its leaf must be one of this seal's own, which are the last leaves of the tree.
  */
 const checkHeads = (
   heads: ReadonlyMap<string, ExportedEvent>,

@@ -14,7 +14,7 @@ export interface LogSummary {
   readonly sealed: { readonly position: number; readonly at: string; readonly note: string };
   /**
    * The number of events after the last seal's position. They are consistent, but no seal covers
-   * them: it is not proven that none was forged, and that the last ones were not removed.
+   * them: some may be forged, and later ones may have been removed.
    */
   readonly unsealed: number;
   /**

@@ -24,17 +24,17 @@ import type { ProvenEvent } from "../seals/proven-event.ts";
 import { journalTypes } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 
-/** A journal event's entries for one account. */
-interface Entries {
+/** The entries of one event of a journal for one account. */
+interface EventEntries {
   readonly revision: number;
   readonly digest: string;
   readonly sum: UsageSum;
 }
 
-/** The entries of a journal for an account: posted ones up to a revision, and unposted ones. */
-interface Posting {
+/** The entries of one journal for one account. Posted entries are not kept. */
+interface AccountEntries {
   postedUpTo: number;
-  readonly unposted: Entries[];
+  readonly unposted: EventEntries[];
 }
 
 interface AccountTotals {
@@ -61,7 +61,7 @@ const noTotals = (): AccountTotals => ({
  */
 export class PostingsCheck {
   readonly #covers: (account: string) => boolean;
-  readonly #journals = new Map<string, Map<string, Posting>>();
+  readonly #journals = new Map<string, Map<string, AccountEntries>>();
   readonly #accounts = new Map<string, AccountTotals>();
   readonly #closed = new Set<string>();
 
@@ -92,9 +92,9 @@ export class PostingsCheck {
     if (!isOfType<JournalEvent, ProvenEvent>(event, journalTypes)) return;
     const journal = event.stream.slice(journalPrefix.length);
     if (event.type === "JournalPosted") this.#checkPosted(event, journal, event.data.through);
-    const postings = this.#journals.get(journal) ?? new Map<string, Posting>();
-    this.#journals.set(journal, postings);
-    addUnposted(event, postings, this.#covers);
+    const accounts = this.#journals.get(journal) ?? new Map<string, AccountEntries>();
+    this.#journals.set(journal, accounts);
+    addUnposted(event, accounts, this.#covers);
   }
 
   #addAccountEvent(event: ProvenEvent): void {
@@ -146,15 +146,15 @@ export class PostingsCheck {
   }
 
   /** The account's unposted entries in all journals. */
-  #unpostedTo(account: string): Entries[] {
-    return [...this.#journals.values()].flatMap((postings) => postings.get(account)?.unposted ?? []);
+  #unpostedTo(account: string): EventEntries[] {
+    return [...this.#journals.values()].flatMap((accounts) => accounts.get(account)?.unposted ?? []);
   }
 }
 
 /** Adds the event's entries to one sum for each account. */
 const addUnposted = (
   event: ProvenEvent & JournalEvent,
-  postings: Map<string, Posting>,
+  accounts: Map<string, AccountEntries>,
   covers: (account: string) => boolean,
 ): void => {
   const { revision } = event;
@@ -163,34 +163,34 @@ const addUnposted = (
     const account = usageAccountStream(apiKey, month);
     if (!covers(account)) return undefined;
     digest ??= eventDigest(event);
-    const posting = postings.get(account) ?? { postedUpTo: -1, unposted: [] };
-    postings.set(account, posting);
-    const last = posting.unposted.at(-1);
+    const entries = accounts.get(account) ?? { postedUpTo: -1, unposted: [] };
+    accounts.set(account, entries);
+    const last = entries.unposted.at(-1);
     if (last?.revision === revision) return last.sum;
     const sum = new UsageSum();
-    posting.unposted.push({ revision, digest, sum });
+    entries.unposted.push({ revision, digest, sum });
     return sum;
   });
 };
 
 const checkPosting = (
   event: ProvenEvent & { readonly data: UsagePosted },
-  posting: Posting | undefined,
+  entries: AccountEntries | undefined,
 ): void => {
   const { journal, from, through: postedUpTo, digest, ranges } = event.data;
-  if (!posting) throw new NotGenuine(`${nameOf(event)}: journal ${journal} has no entries for this account`);
-  if (from !== posting.postedUpTo + 1) {
+  if (!entries) throw new NotGenuine(`${nameOf(event)}: journal ${journal} has no entries for this account`);
+  if (from !== entries.postedUpTo + 1) {
     throw new NotGenuine(
-      `${nameOf(event)} starts at revision ${from}, and should at ${posting.postedUpTo + 1}`,
+      `${nameOf(event)} starts at revision ${from}, and should start at ${entries.postedUpTo + 1}`,
     );
   }
-  const count = posting.unposted.findLastIndex(({ revision }) => revision <= postedUpTo) + 1;
-  const posted = posting.unposted.splice(0, count);
+  const count = entries.unposted.findLastIndex(({ revision }) => revision <= postedUpTo) + 1;
+  const posted = entries.unposted.splice(0, count);
   const sum = new UsageSum();
   const revisions: number[] = [];
-  for (const entries of posted) {
-    addPosting(sum, postedTotals(entries.sum));
-    addRevision(revisions, entries.revision);
+  for (const one of posted) {
+    addPosting(sum, postedTotals(one.sum));
+    addRevision(revisions, one.revision);
   }
   compare(event, "digest", digest, posted.at(-1)?.digest);
   compare(event, "ranges", ranges, revisions);
@@ -198,7 +198,7 @@ const checkPosting = (
   compare(event, "totals", { requests, characters, voided, cells, until }, postedTotals(sum));
   const { apiKey, month } = parseUsageAccountStream(event.stream);
   compare(event, "id", event.id, postingId(journal, apiKey, month, postedUpTo));
-  posting.postedUpTo = postedUpTo;
+  entries.postedUpTo = postedUpTo;
 };
 
 /** @throws {NotGenuine} if the posting claims another balance */

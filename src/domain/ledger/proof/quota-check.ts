@@ -39,8 +39,8 @@ const quotaTypes = [
 
 interface KeyPlans {
   /**
-   * The quotas of the current plan and of those that may still apply to a request, with the times
-   * of their events.
+   * The quota of the current plan, and those of earlier plans that may still apply to a request.
+   * `since`: the time of the plan's event.
    */
   readonly quotas: readonly { readonly quota: number; readonly since: number }[];
   /** True if a plan had a quota. The key's characters are then added up. */
@@ -153,8 +153,8 @@ export class QuotaCheck {
     const { journal, total } = data;
     if (!this.#closedJournals.has(journal))
       throw new NotGenuine(`${nameOf(event)} settles a journal that is not closed`);
-    // The characters that a retired journal has spent are forgotten once the stream states the same
-    // number.
+    // The characters that a retired journal has spent are forgotten once the quota stream states
+    // the same number.
     const share = before.shares.get(journal);
     const isForgotten = this.#spent.get(journal)?.get(stream) === undefined && share?.status === "returned";
     const expected = isForgotten ? share.total : this.#spentBy(journal, stream);
@@ -194,7 +194,7 @@ export class QuotaCheck {
 const createPlans = () => {
   const keys = new Map<string, KeyPlans>();
 
-  /** The quotas that applied at some time within the lag before this time. */
+  /** The quotas that applied at this time, or at most `planLagMs` earlier. */
   const applicable = ({ quotas }: KeyPlans, time: number): KeyPlans["quotas"] =>
     quotas.filter((_, index) => (quotas[index + 1]?.since ?? time) >= time - planLagMs);
 

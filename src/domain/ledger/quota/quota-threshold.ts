@@ -8,7 +8,7 @@ import { thresholdId } from "../accounts/usage-event-ids.ts";
  */
 export const quotaThresholds = [50, 80, 95, 100] as const;
 
-/** True if the characters are this part of the quota, or more. */
+/** True if the characters are at least this percentage of the quota. */
 export const hasReached = (threshold: number, characters: number, quota: number): boolean =>
   characters > 0 && characters * 100 >= quota * threshold;
 

@@ -27,8 +27,8 @@ export type SpentTotal = Checked<typeof spentTotal>;
 
 /**
  * The characters of a key's monthly quota that the journals have reserved. Stream
- * `quota-{apiKey}-{yyyy-mm}`. It holds one running total per journal, and totals are absolute: no
- * event needs to be added to earlier ones.
+ * `quota-{apiKey}-{yyyy-mm}`. It holds one running total per journal. An event states the total
+ * itself, not a change of it.
  */
 export const quotaShapes = {
   CharactersReserved: journalTotal,
@@ -150,11 +150,11 @@ export class QuotaExceeded extends Error {
 export interface OwnShare {
   readonly journal: string;
   /**
-   * The totals that its last event in the stream may have: several while the outcome of an append
-   * is unknown.
+   * The totals that the journal's last event in the stream may have: several while the outcome of
+   * an append is unknown.
    */
   readonly expected: readonly (number | undefined)[];
-  /** The characters that it has charged, including appends in flight. */
+  /** The characters that the journal has charged, including appends in flight. */
   readonly spent: number;
   /** The time in ISO 8601, UTC. */
   readonly at: string;
@@ -238,9 +238,7 @@ export const settleReservations = (state: Quota, totals: readonly SpentTotal[], 
     })
     .map(({ journal, total }) => ({ type: "ReservationSettled", data: { journal, total, at } }));
 
-/**
- * Adds what the journals have spent without reservations and what the stream does not include yet.
- */
+/** Adds what was spent without reservations, unless the stream includes it already. */
 export const carryOverUsage = (state: Quota, totals: readonly SpentTotal[], at: string): QuotaEvent[] => {
   const uncounted = totals.filter(({ journal, total }) => {
     const share = state.shares.get(journal);
@@ -288,8 +286,8 @@ const recentMs = 60_000;
 
 /**
  * Decides how many characters a journal reserves: enough that a month costs few appends, and fewer
- * while other journals need characters too. The least slice bounds the appends with which several
- * journals spend the last characters of the quota.
+ * while other journals need characters too. The smallest slice bounds the number of appends that
+ * several journals need for the last characters of the quota.
  */
 const sliceOf = (state: Quota, { journal, quota, at }: ReserveCharacters, available: number): number => {
   const slice = Math.max(Math.ceil(quota / 20), Math.ceil(available / 6));

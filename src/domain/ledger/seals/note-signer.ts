@@ -14,7 +14,7 @@ export interface NoteSigner {
 /** A PKCS #8 private key of Ed25519 (RFC 8410) consists of this prefix and the seed. */
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** `seed`: 32 bytes. `name`: without white space and plus. */
+/** `seed`: 32 bytes. `name`: contains neither white space nor a plus sign. */
 export const createNoteSigner = (name: string, seed: Buffer): NoteSigner => {
   const key = Buffer.concat([pkcs8Prefix, seed]);
   const privateKey = createPrivateKey({ key, format: "der", type: "pkcs8" });

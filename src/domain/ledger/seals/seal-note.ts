@@ -63,7 +63,7 @@ export interface Checkpoint {
 export const checkpointText = ({ origin, size, root }: Checkpoint): string =>
   `${origin}\n${size}\n${toBase64(root)}\n`;
 
-/** Returns undefined for a text that is no checkpoint. */
+/** Returns undefined for a text that is not a checkpoint. */
 export const parseCheckpoint = (text: string): Checkpoint | undefined => {
   const [, origin = "", size = "", encoded = ""] =
     /^([^\n]+)\n(0|[1-9]\d{0,15})\n([^\n]+)\n$/.exec(text) ?? [];
