@@ -32,12 +32,12 @@ export interface Ledger {
   recordStreamEnd(receipt: Receipt, ended: StreamOutcome): void;
   /** Voids a recorded serving in the background: its caller received no audio. */
   voidServing(receipt: Receipt): void;
-  /** Records the entries that a closed journal has lost in the next one, in the background. */
+  /** Records the lost entries of a closed journal in the next journal, in the background. */
   recordLost(voids: readonly VoidedServing[], streams: readonly StreamEnd[]): void;
   /**
    * Decides on a request before any work: claims its Idempotency-Key and holds its characters, so
-   * that `record` never finds too few of them. Waits for a request in progress with the same key
-   * and parameters.
+   * that `record` never finds too few of them. Waits for a request in progress with the same
+   * Idempotency-Key and parameters.
    * @throws {KeyIsSuspended} when the request would exceed the quota: the key is now suspended
    * @throws {Invalid} for an Idempotency-Key of another request
    * @throws {Unavailable}
@@ -66,7 +66,7 @@ export type StreamOutcome = Pick<StreamEnd, "hash" | "outcome" | "bytes" | "chun
 /** A request before any work. */
 export interface NewRequest {
   readonly requestId: string;
-  /** The characters that it will be charged at most. */
+  /** The highest number of characters that it may be charged. */
   readonly characters: number;
   readonly idempotency?: Idempotency | undefined;
 }

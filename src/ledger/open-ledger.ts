@@ -91,7 +91,7 @@ export interface OpenLedger {
 /** An unused journal is closed after this time, so that its month can be closed. */
 const idleMs = 10 * 60_000;
 /**
- * The interval in which idle journals are closed, and journals of processes that are gone are
+ * The interval at which idle journals are closed, and journals of processes that are gone are
  * recovered.
  */
 const checkMs = 60_000;
@@ -137,8 +137,8 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   const noteFlush = (): void => {
     lastFlushAt = time.now();
   };
-  // Settlements have a separate handler: in the queues of the other one, commands of a journal that
-  // was taken over may wait for the event store.
+  // Settlements have a separate handler. In the queues of `handler`, commands of a journal that was
+  // taken over may still wait for the event store.
   const settlements = createCommandHandler({ store, clock, time });
   const sessions = new Sessions({
     create: () =>

@@ -60,7 +60,7 @@ const afterConflicts = afterErrors((error) => error instanceof WrongExpectedRevi
 });
 const closingMarginMs = 24 * 60 * 60_000;
 const postingMarginMs = 60 * 60_000;
-/** After a long shutdown, months before these remain open. Their reports are right nevertheless. */
+/** Earlier months remain open after a long shutdown. Their reports are right nevertheless. */
 const monthsBack = 2;
 
 export const createCloseUsageAccounts = ({

@@ -61,7 +61,7 @@ export class JournalPart {
     part.postedUpTo = Math.max(part.postedUpTo, postedUpTo);
   }
 
-  /** The revision up to which the account's entries are posted, by the postings that were added. */
+  /** The revision up to which the account's entries are posted. Call it after `addPosting`. */
   postedUpTo(account: AccountId): number {
     return Math.max(this.#postedUpTo ?? -1, this.#accounts.get(account)?.postedUpTo ?? -1);
   }

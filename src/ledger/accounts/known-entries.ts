@@ -28,7 +28,10 @@ export interface KnownSnapshot {
    */
   readonly position: number;
   readonly account: AccountId | undefined;
-  /** The revisions up to which everything is posted, by journal; undefined if one must be read. */
+  /**
+   * The revisions up to which everything is posted, by journal; undefined where the journal must be
+   * read to know it.
+   */
   readonly postedUpTo: ReadonlyMap<string, number | undefined>;
   partsOf(account: AccountId): ReadonlyMap<string, KnownPart>;
 }
@@ -154,7 +157,8 @@ export class KnownEntries {
   }
 
   async snapshot(accounts: readonly AccountId[]): Promise<KnownSnapshot> {
-    // An own journal replaces what was followed of it before `addOwn`: its postings know more.
+    // The postings of an own journal know all of its unposted entries, so they replace the events
+    // of it that were followed before `addOwn`.
     const journals = new Map<string, KnownJournal>([...this.#followed, ...this.#own]);
     const postedUpTo = new Map([...journals].map(([journal, known]) => [journal, known.postedUpTo]));
     const parts = new Map<AccountId, Map<string, KnownPart>>();

@@ -260,7 +260,7 @@ export class Postings implements KnownJournal {
     this.#options.notePosted(this.#notedUpTo);
   }
 
-  /** The entries of a month end soon after it. Only a void can arrive later. */
+  /** The last servings of a month arrive soon after its end. Only a void can arrive later. */
   #forgetOldMonths(): void {
     const oldest = addMonths(monthOf(new Date(this.#options.clock()).toISOString()), -1);
     for (const [month, accounts] of this.#months) {

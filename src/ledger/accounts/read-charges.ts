@@ -26,8 +26,8 @@ export interface AsOf {
 
 /**
  * The part of a posting that is needed: its `sums`; the `balance` of the account after it, which
- * makes earlier postings unnecessary; the `entries` that it sums up; or `nothing`. With `end`,
- * neither it nor an earlier posting is needed.
+ * makes earlier postings unnecessary; the `entries` that it sums up; or `nothing`. `end`: neither
+ * this posting nor an earlier one is needed.
  */
 export type Use = "sums" | "balance" | "entries" | "nothing" | "end";
 
@@ -90,8 +90,8 @@ export interface ChargesSource {
 const maxConcurrentReads = 8;
 
 /**
- * Begins to read the charges of accounts. `streams`: further streams whose ends the position must
- * include.
+ * Begins to read the charges of accounts. `streams`: further streams. The `end` of the result is
+ * not before their last events.
  * @throws {EventStoreUnavailable}
  */
 export const beginCharges = async (
@@ -251,7 +251,7 @@ interface KnownRead {
   readonly account: AccountId;
   readonly journal: string;
   readonly known: KnownPart;
-  /** True if `asOf` includes the position of all that is known. */
+  /** True if `asOf` includes the positions of all known entries. */
   readonly isReached: boolean;
 }
 

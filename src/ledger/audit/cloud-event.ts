@@ -29,7 +29,7 @@ export interface UsageCloudEvent {
   readonly data: UsageCharge;
 }
 
-/** A voided serving has the negative numbers of its charge, and the request id of its serving. */
+/** A void has the numbers of the charge that it takes back, negated, and the same request id. */
 interface UsageCharge {
   readonly characters: number;
   readonly requests: number;

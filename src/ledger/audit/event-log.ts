@@ -26,15 +26,13 @@ export interface EventsRequest extends EventFilter {
 export interface EventsPage {
   readonly entries: readonly AuditEntry[];
   /**
-   * The place at which the next page starts: `<position>` or `<position>.<index>`. Absent for an
+   * The place after which the next page starts: `<position>` or `<position>.<index>`. Absent for an
    * empty log.
    */
   readonly next?: string;
   /** The position up to which the log was read. */
   readonly asOfPosition: number;
-  /**
-   * True if the end of the log was reached. Otherwise there may be more entries, from `next` on.
-   */
+  /** True if the end of the log was reached. Otherwise there may be more entries after `next`. */
   readonly caughtUp: boolean;
 }
 
@@ -45,7 +43,7 @@ export interface EventLog {
    * of the log. For a key, it reads the events of `readKeyEvents`; if the request waits, it reads
    * the log.
    * @throws {Invalid} for a bad time
-   * @throws {NotFound} for a key that was never issued
+   * @throws {NotFound} for a key that was never issued, unless the request waits
    * @throws {Unavailable} if too many requests are waiting, or the event store cannot be read
    */
   page(request: EventsRequest): Promise<EventsPage>;

@@ -29,10 +29,10 @@ interface KeyEventsRequest {
 }
 
 /**
- * Yields the events of one key, in order of position, up to the current end of the log: events of
- * its own stream, of its accounts, and of journals, if the accounts name them or they are not
- * posted yet. Events of journals also hold entries of other keys. At most one page per stream that
- * is being read is in memory.
+ * Yields the events of one key, in order of position, up to the current end of the log: those of
+ * its own stream and of its accounts, and those events of journals that the accounts name or that
+ * are not posted yet. Events of journals also hold entries of other keys. At most one page per
+ * stream that is being read is in memory.
  * @throws {NotFound} for a key that was never issued
  * @throws {EventStoreUnavailable}
  */

@@ -57,7 +57,7 @@ const pollMs = { firstMs: 50, maxMs: 1_000 };
  */
 export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, background: BackgroundTasks) => {
   const { store, idempotencyKeys, openJournal, closeJournal, time } = options;
-  /** The requests of this process that are in progress, by their stream. */
+  /** The requests of this process that are in progress, by the stream of their Idempotency-Key. */
   const own = new Map<string, Promise<void>>();
 
   const openClaim = (stream: string, request: IdempotentRequest): OpenClaim => {

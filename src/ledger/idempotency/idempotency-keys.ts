@@ -64,7 +64,7 @@ export const createIdempotencyKeys = ({
   return {
     /**
      * Claims the key for a request that begins. Resolves with `repeat` if a request with the key is
-     * charged, and with a claim if another one is in progress.
+     * charged, and with the claim of another request if that one is in progress.
      * @throws {Invalid} if the parameters differ
      */
     claim: async (

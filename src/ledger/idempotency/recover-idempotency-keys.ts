@@ -19,9 +19,9 @@ interface RecoverIdempotencyKeysOptions {
 }
 
 /**
- * Records the uses of Idempotency-Keys that were not recorded before the process was gone, so that
- * repeats are free: a process charges a request before it records the use of its key. If a repeat
- * is charged already, the charge in this journal is voided. Idempotent.
+ * Records the uses of Idempotency-Keys whose requests the journal has charged, but whose uses its
+ * process did not record before it ended. So repeats of these requests are free. If a repeat is
+ * charged already, the charge in this journal is voided. Idempotent.
  * @throws {Unavailable}
  * @throws {EventStoreUnavailable}
  */

@@ -30,7 +30,7 @@ export const closeJournal = async (
     } catch (error) {
       if (!(error instanceof WrongExpectedRevision)) throw error;
       // The journal's process is alive and keeps appending, so this tries again as soon as the
-      // conflict is readable.
+      // event that caused the conflict is readable.
       end = await readFrom(store, journal, error.actual, time);
     }
   }

@@ -68,7 +68,8 @@ export async function* readUnposted(
 }
 
 /**
- * A process records what follows from an entry within seconds, unless it waits for the event store.
+ * A process records the consequences of an entry within seconds, unless it waits for the event
+ * store.
  */
 const marginMs = 60_000;
 

@@ -127,9 +127,9 @@ interface LedgerEndOptions {
 }
 
 /**
- * Reads the position of the last event of the registry, the open journals and further streams; -1
- * without any. All events up to it are readable, so a read up to this position has no gaps, even if
- * events are appended in the meantime.
+ * Reads the last events of the registry, the open journals and further streams. Resolves with the
+ * highest of their positions; -1 without any. All events up to it are readable, so a read up to
+ * this position has no gaps, even if events are appended in the meantime.
  * @throws {EventStoreUnavailable}
  */
 export const readLedgerEnd = async (

@@ -101,10 +101,7 @@ class RefusedEntries extends PendingEntries {
   }
 }
 
-/**
- * Entries that wait for the next flush, and those that a permanent error of the store keeps from
- * it.
- */
+/** Entries that wait for the next flush, and entries that the store has refused. */
 export class WaitingEntries extends PendingEntries {
   readonly refused = new RefusedEntries();
 

@@ -32,7 +32,8 @@ export interface VerifiedLog extends LogSummary {
 }
 
 /**
- * Verifies the log of the event store, up to its current end. `store`: events as stored.
+ * Verifies the log of the event store, up to its current end. `store`: must deliver events as they
+ * are stored.
  * @throws {NotGenuine}
  * @throws {Unavailable} when the event store cannot be read
  */

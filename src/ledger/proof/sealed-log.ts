@@ -45,8 +45,8 @@ interface HeadsSinceSeal {
 }
 
 /**
- * Reads the last event up to the position `upTo` of each journal that was open at the position
- * `fromExclusive` or opened since. Reads only events after the known heads.
+ * For each journal that was open at the position `fromExclusive` or opened since, reads the last
+ * event up to the position `upTo`. Only events after the known heads are read.
  * @throws {EventStoreUnavailable}
  * @throws the signal's reason
  */

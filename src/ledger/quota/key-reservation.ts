@@ -282,10 +282,10 @@ export class KeyReservation {
   }
 
   /**
-   * Responds to a recall while characters are held: states what is spent. The others then recall
-   * the held characters again. Therefore this first waits for a change, but no longer than the
-   * others wait. States nothing if the last hold ends: its serving must be appended before the
-   * return.
+   * Responds to a recall while characters are held: states what is spent, held characters
+   * included. Other journals may then recall again, so if nothing has changed, this first waits for
+   * the end of a hold, but not as long as the other journals wait. It states nothing if the last
+   * hold has ended: the serving must be appended before the return.
    */
   async #reduce(): Promise<void> {
     if (this.#tally.spent === this.#tally.stated) {

@@ -69,8 +69,8 @@ export class QuotaThresholds {
   /** Keys whose usage must be read, by month. */
   readonly #due = new Map<string, Set<string>>();
   /**
-   * The next check must count the unposted entries of open journals, up to this position of the
-   * log.
+   * The next check counts the unposted entries of open journals up to this position of the log.
+   * Undefined once they are counted.
    */
   #unpostedUpTo: number | undefined = Number.POSITIVE_INFINITY;
   #hasFailed = false;
@@ -119,9 +119,9 @@ export class QuotaThresholds {
   };
 
   /**
-   * Makes the next check count the unposted entries of open journals, also of processes that are
-   * gone, only up to this position of the log. Call it when later events are given to `add`. If it
-   * is never called, the first check counts all of them.
+   * Makes the next check count the unposted entries of open journals only up to this position of
+   * the log. Journals of processes that are gone are included. Call it when later events are given
+   * to `add`. If it is never called, the first check counts all unposted entries.
    */
   readonly countUnposted = (upTo: number): void => {
     this.#unpostedUpTo = upTo;

@@ -30,7 +30,7 @@ export class RecalledHolders {
   readonly #context: SettlementContext;
   readonly #apiKey: string;
   readonly #month: string;
-  /** The times by which reservations must have been returned. */
+  /** The times by which reservations must have been returned, by the reservation's number. */
   #deadlines = new Map<number, number>();
   /** Counts the changes that end a wait. */
   #changes = 0;

@@ -173,8 +173,8 @@ export class Reservations {
   }
 
   /**
-   * True after the end, if a quota stream may state more than this journal has spent, without a
-   * reservation that others can recall.
+   * True if a quota stream may state more than this journal has spent, and others cannot recall the
+   * difference. Call it after the end.
    */
   get mayOverstate(): boolean {
     if (this.#ended instanceof JournalTakenOver || this.#hasLateRefund) return true;

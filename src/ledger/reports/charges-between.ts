@@ -11,8 +11,8 @@ export interface ChargesRequest {
   /** Only entries that were recorded up to this time count. */
   readonly asOf: number;
   /**
-   * If true, the charges of one day in a posting may be given as one sum at the day's midnight, if
-   * the whole day lies within the times.
+   * True if a posting's charges of a day may be given as one sum, at the day's midnight. This
+   * applies to days that lie completely between the times.
    */
   readonly byDay: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -69,8 +69,8 @@ const monthsOf = ({ fromInclusive, toExclusive, asOf }: ChargesRequest): string[
 };
 
 /**
- * Sums without voids name every day that has an entry. With voids, a day whose entries add up to
- * nothing is missing.
+ * If no entry was voided, the cells name every day that has an entry. Otherwise a day is missing
+ * if its entries add up to nothing.
  */
 const useOf = ({ sums, at, isWhole }: SummedUp, request: ChargesRequest): Use => {
   const { byDay, fromInclusive } = request;

@@ -10,7 +10,7 @@ import { readLedgerEnd } from "../journal/journal-registry.ts";
 interface CountedUsage {
   readonly totals: UsageTotals;
   readonly asOfPosition: number;
-  /** False while the view has not read all events before the request. */
+  /** False if the view lacks events that were recorded before the request, or if it has failed. */
   readonly isComplete: boolean;
 }
 
@@ -76,7 +76,7 @@ export const createCountedUsage = ({
 
   return {
     read,
-    /** Returns undefined while nobody asks. */
+    /** Returns undefined while the log is not followed. */
     status: () => runner?.status(),
     close: async (): Promise<void> => {
       cancelTimer();

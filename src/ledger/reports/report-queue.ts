@@ -16,8 +16,8 @@ export interface ReportQueue {
 }
 
 /**
- * A report that takes longer needs a slot for slow ones. Otherwise all others would wait for two
- * long reports of two keys.
+ * A report that takes longer needs a slot for slow ones. Otherwise all other keys would wait for
+ * the long reports of two keys.
  */
 const slowAfterMs = 1_000;
 const maxReportMs = 30_000;

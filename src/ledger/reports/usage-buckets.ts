@@ -38,8 +38,8 @@ export interface UsageBucketsRequest {
   readonly engines?: readonly string[] | undefined;
   readonly limit?: number | undefined;
   /**
-   * `nextPage` of the page before: the times of the first page count, and those in the request do
-   * not.
+   * `nextPage` of the page before. It contains the times of the first request. The times of this
+   * request are ignored.
    */
   readonly page?: string | undefined;
   /** Unix seconds, inclusive. Default: now. */

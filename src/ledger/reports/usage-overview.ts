@@ -10,7 +10,7 @@ export interface UsageOverview {
   /** The time in ISO 8601, UTC. */
   readonly asOf: string;
   readonly asOfPosition: number;
-  /** False while this instance still reads the log: the latest servings are missing. */
+  /** False if this instance has not read all of the log: the latest servings are missing. */
   readonly isComplete: boolean;
   readonly today: UsagePeriod;
   readonly month: UsagePeriod;
@@ -30,7 +30,7 @@ export interface UsagePeriod extends UsageCount {
 /** @throws {Unavailable} */
 export type ShowUsage = () => Promise<UsageOverview>;
 
-/** No month is longer. */
+/** No month has more days. */
 const daysShown = 31;
 const dayMs = 86_400_000;
 

@@ -165,7 +165,8 @@ const report = async (
 };
 
 /**
- * Adds up the usage in the events that each correction lists. Voids of it may be in other events.
+ * Adds up the usage in the events that each correction lists. Voids in other events are not
+ * subtracted.
  */
 const correctionsOf = async (
   store: EventStore,
