@@ -69,7 +69,13 @@ type Part = Omit<LocalPiece, "before" | "after"> & Pick<Run, "continues">;
 const partsOf = (run: Run, voice: LocalVoice): Part[] => {
   const { text, ssml } = run;
   const { tool, lang } = voice;
-  const measure = (part: string): number => tool.cost(ssml ? withoutTags(part) : part, lang);
+  const costs = new Map<string, number>();
+  /** Sentences are measured twice. */
+  const measure = (part: string): number => {
+    const cost = costs.get(part) ?? tool.cost(ssml ? withoutTags(part) : part, lang);
+    costs.set(part, cost);
+    return cost;
+  };
   const target = tool.bySentence ? () => 1 : doubling(first);
   const max = tool.maxCost ?? defaultMaxCost;
   const limits: PieceLimits = {
