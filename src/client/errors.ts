@@ -36,7 +36,7 @@ export const abortError = (cause?: unknown): VoxledgerError =>
   new VoxledgerError("The operation was cancelled.", { code: "ABORTED", cause });
 
 export const timeoutError = (timeoutMs: number, cause?: unknown): VoxledgerError =>
-  new VoxledgerError(`The service did not answer within ${timeoutMs} ms.`, { code: "TIMEOUT", cause });
+  new VoxledgerError(`The service did not respond within ${timeoutMs} ms.`, { code: "TIMEOUT", cause });
 
 export const networkError = (cause?: unknown): VoxledgerError =>
   new VoxledgerError("The service could not be reached.", { code: "NETWORK", cause });
@@ -63,7 +63,7 @@ export const errorFromResponse = async (response: Response): Promise<VoxledgerEr
   const { status, headers } = response;
   const body = (await response.json().catch(() => undefined)) as ErrorEnvelope | null | undefined;
   const retryAfter = headers.get("Retry-After") ?? "";
-  return new VoxledgerError(body?.error?.message ?? `The service answered ${status}.`, {
+  return new VoxledgerError(body?.error?.message ?? `The service responded with ${status}.`, {
     status,
     code: body?.error?.code,
     errors: body?.error?.errors,

@@ -137,7 +137,7 @@ export class StreamQueue {
     if (isWaiting) this.#waiting.shift();
     const isSent = !isWaiting && this.#batch?.isSent === true;
     const error = new (isSent ? OutcomeUnknown : Unavailable)(
-      "The event store gave no answer in time.",
+      "The event store did not respond in time.",
       retryAfterSeconds,
       { cause: this.#lastStoreError },
     );

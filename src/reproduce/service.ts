@@ -41,7 +41,10 @@ export const createService = (base: string, { role, apiKey, secret }: Caller) =>
     const response = await fetch(base + path, { cache: "no-store", ...init });
     if (response.ok) return response;
     const body = await response.json().catch(() => undefined);
-    throw new Refused(response.status, body?.error?.message ?? `The service answered ${response.status}.`);
+    throw new Refused(
+      response.status,
+      body?.error?.message ?? `The service responded with ${response.status}.`,
+    );
   };
   const post = (path: string, body: object, more: HeadersInit = headers): Promise<Response> =>
     send(path, { method: "POST", headers: more, body: JSON.stringify(body) });

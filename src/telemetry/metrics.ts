@@ -43,10 +43,10 @@ export const metricDefinitions = {
   responses: counter(
     "voxledger.synthesis.answers",
     "{answer}",
-    "Recorded answers with audio, by provenance: miss, coalesced, memory, store.",
+    "Recorded responses with audio, by provenance: miss, coalesced, memory, store.",
     { attributes: ["provenance", "engine", "delivery"] },
   ),
-  characters: counter("voxledger.synthesis.characters", "{character}", "Characters of recorded answers.", {
+  characters: counter("voxledger.synthesis.characters", "{character}", "Characters of recorded responses.", {
     attributes: ["engine"],
   }),
   voided: counter(

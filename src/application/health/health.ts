@@ -81,7 +81,7 @@ export const createHealth = ({
 
 const runProbe = async (probe: () => Promise<void>, ms: number): Promise<ComponentHealth> => {
   try {
-    await withDeadline({ ms, onTimeout: () => new Error("no answer in time") }, probe);
+    await withDeadline({ ms, onTimeout: () => new Error("no response in time") }, probe);
     return { status: "ok" };
   } catch (error) {
     return { status: "down", detail: error instanceof Error ? error.message : "unknown" };

@@ -34,7 +34,7 @@ export const createStoreReader = (options: StoreReaderOptions) => {
       if (state === "closed") log.info({}, "The audio store can be read again.");
     },
   });
-  const onTimeout = () => new AudioStoreUnavailable(`The audio store did not answer within ${ms} ms.`);
+  const onTimeout = () => new AudioStoreUnavailable(`The audio store did not respond within ${ms} ms.`);
 
   const reportDamage = (name: AudioName): void =>
     log.warn({ object: name }, "An object in the audio store is damaged and treated as missing.");

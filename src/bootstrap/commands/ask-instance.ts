@@ -20,12 +20,12 @@ export const composeAskInstance =
       redirect: "error",
       signal: AbortSignal.timeout(timeoutMs),
     }).catch((error: unknown) => {
-      throw new Error(`There is no answer from ${address.origin}.`, { cause: error });
+      throw new Error(`There is no response from ${address.origin}.`, { cause: error });
     });
     const body: unknown = await response.json().catch(() => undefined);
     if (response.ok && body !== undefined) return body;
     const { message = "it is no instance of this service" } = Object(Object(body).error);
-    throw new Error(`${address.origin} answered with HTTP ${response.status}: ${message}`);
+    throw new Error(`${address.origin} responded with HTTP ${response.status}: ${message}`);
   };
 
 /** A server that listens on all addresses is reached on the loopback interface. */

@@ -25,7 +25,7 @@ export const VoiceChoice = ({ onChange }: { readonly onChange: () => void }): VN
     ${(status: VoiceChoiceStatus) => html`<section class="card" aria-label="Natural voices">
       <h2>${status.choice === "natural" ? "Natural voices speak" : "Classic voices speak"}</h2>
       ${status.voices.length > 0 && html`<p>${status.voices.join(", ")}</p>`}
-      ${status.missing.length > 0 && html`<p>Not installed for the instance that answers: ${status.missing.join(", ")}.</p>`}
+      ${status.missing.length > 0 && html`<p>Not installed for the instance that responds: ${status.missing.join(", ")}.</p>`}
       ${status.advice && html`<p>${status.advice}</p>`}
       ${mayChange && html`<button type="button" onClick=${() => setChanging(true)}>Use ${otherThan(status)} voices…</button>`}
       ${changing && html`<${Choose} status=${status} onChange=${changed} onClose=${() => setChanging(false)} />`}

@@ -94,7 +94,7 @@ const deliveryColumns = (onShow: (delivery: DeliveryDetails) => void): Column<De
     tones: { pending: "warn", succeeded: "good", failed: "bad" },
   }),
   { title: "Attempts", isNumber: true, value: ({ attempts }) => attempts.length },
-  { title: "Last answer", value: ({ attempts }) => attempts.slice(-1).map(outcomeOf).join() },
+  { title: "Last response", value: ({ attempts }) => attempts.slice(-1).map(outcomeOf).join() },
   { title: "Queued", value: ({ queuedAt }) => formatTime(queuedAt) },
   { title: "Next attempt", value: ({ nextAttemptAt }) => (nextAttemptAt ? formatTime(nextAttemptAt) : "") },
 ];

@@ -44,7 +44,7 @@ export const Scope = ({ webhook }: { webhook: WebhookDetails }): VNode | string 
 export const WebhookStatus = ({ webhook }: { webhook: WebhookDetails }): VNode => {
   const { status, disabled } = webhook;
   if (!disabled) return html`<${Badge} tone="good">${status}<//>`;
-  const by = disabled.by === "receiver" ? "the receiver answered 410 Gone" : "by an operator";
+  const by = disabled.by === "receiver" ? "the receiver responded with 410 Gone" : "by an operator";
   return html`<${Badge} tone="bad">${status}<//>
     <br /><small>${by}, since ${formatTime(disabled.since)}</small>`;
 };

@@ -131,7 +131,7 @@ async function* readCall(
     for (;;) {
       const state = await reader.wait(timeoutMs);
       signal?.throwIfAborted();
-      if (state === "timeout") throw new EventStoreUnavailable("the event store gave no answer in time");
+      if (state === "timeout") throw new EventStoreUnavailable("the event store did not respond in time");
       if (state === "ended") {
         mustDrain = false;
         return;

@@ -72,7 +72,7 @@ const toPortError = (error: unknown): EventStoreUnavailable => {
     );
   const message = unknownErrorMessage(error);
   if (message === undefined) return toUnavailable(error);
-  return new EventStoreUnavailable(`the server answered with an error (code 2): ${message}`);
+  return new EventStoreUnavailable(`the server responded with an error (code 2): ${message}`);
 };
 
 /** Statuses have many forms: `Faulted (Enabled)`, `Running/ReadingSnapshot`, `LoadingState`. */

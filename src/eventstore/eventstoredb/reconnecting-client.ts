@@ -98,7 +98,7 @@ const timeAfterReads: Time = {
 const withTimeout = <T>(ms: number, task: (signal: AbortSignal) => Promise<T>): Promise<T> =>
   withDeadline({ time: timeAfterReads, ms, onTimeout: noResponse }, task);
 
-const noResponse = () => new EventStoreUnavailable("the event store gave no answer in time");
+const noResponse = () => new EventStoreUnavailable("the event store did not respond in time");
 
 /**
  * Ends every call in progress on the client. `dispose` alone leaves the channel open, and an append

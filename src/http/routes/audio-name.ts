@@ -59,7 +59,7 @@ const NamedAudioResponse = namedSchema("AudioName", {
   ...AudioNameShape,
   characters: count.meta({ description: "What a synthesis of the request would be charged." }),
   fallbacks: z.array(z.object(AudioNameShape)).meta({
-    description: "The audio that answers the request if the voices before it fail, in order.",
+    description: "The audio of the response if the voices before it fail, in order.",
   }),
 });
 

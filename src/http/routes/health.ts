@@ -30,7 +30,7 @@ const readinessStatus = namedSchema("Readiness", {
 const healthy: Health = { status: "ok", parts: { eventStore: { status: "ok" }, engines: { status: "ok" } } };
 const unhealthy: Health = {
   status: "down",
-  parts: { ...healthy.parts, eventStore: { status: "down", detail: "no answer in time" } },
+  parts: { ...healthy.parts, eventStore: { status: "down", detail: "no response in time" } },
 };
 const dependencies: Readiness["dependencies"] = [
   { name: "eventStore", status: "ok", since: "2026-11-21T08:00:00.000Z" },
@@ -41,7 +41,7 @@ const draining: Readiness = { status: "draining", dependencies };
 
 const healthCheck = operationsWith({ method: "get", tag: "Service", auth: "none", cache: [noStore] });
 
-const serving = "The service can answer requests; `degraded`: some only.";
+const serving = "The service can serve requests; `degraded`: some only.";
 
 /**
  * Health checks. `/health/live` ignores dependencies, because restarting the process would not
@@ -60,7 +60,7 @@ export const healthOperations = ({
     summary: "Check the service and its parts",
     responses: {
       200: { description: serving, content: json(healthStatus, healthy) },
-      503: { description: "The service cannot answer requests.", content: json(healthStatus, unhealthy) },
+      503: { description: "The service cannot serve requests.", content: json(healthStatus, unhealthy) },
     },
     handle: async (_, ctx) => {
       const health = await checkHealth();
@@ -84,7 +84,7 @@ export const healthOperations = ({
     responses: {
       200: { description: serving, content: json(readinessStatus, ready) },
       503: {
-        description: "The instance cannot answer requests, or is shutting down.",
+        description: "The instance cannot serve requests, or is shutting down.",
         content: json(readinessStatus, draining),
       },
     },

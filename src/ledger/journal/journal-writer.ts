@@ -302,7 +302,7 @@ export class JournalWriter {
     entry.isExpired = true;
     const cause = this.#lastStoreError;
     const Expired = isWaiting ? Unavailable : OutcomeUnknown;
-    const error = new Expired("The event store gave no answer in time.", 2, { cause });
+    const error = new Expired("The event store did not respond in time.", 2, { cause });
     this.#call(() => entry.done(error, ""));
   };
 }

@@ -36,7 +36,7 @@ describe("health", () => {
   it("reports a dependency as down after the timeout", async () => {
     const checks = [check("store", true, () => new Promise(() => {}))];
     const { parts } = await createHealth({ checks, timeoutMs: 5 })();
-    expect(parts.store).to.deep.equal({ status: "down", detail: "no answer in time" });
+    expect(parts.store).to.deep.equal({ status: "down", detail: "no response in time" });
   });
 
   describe("cached checks", () => {

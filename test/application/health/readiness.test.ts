@@ -8,7 +8,7 @@ describe("readiness", () => {
   const readiness = () => createReadiness({ checkHealth: async () => health, clock: () => time.now });
   const store = (status: "ok" | "down"): Health => ({
     status: status === "ok" ? "ok" : "degraded",
-    parts: { audioStore: { status, ...(status === "down" && { detail: "no answer in time" }) } },
+    parts: { audioStore: { status, ...(status === "down" && { detail: "no response in time" }) } },
   });
 
   beforeEach(() => {
@@ -33,7 +33,7 @@ describe("readiness", () => {
         {
           name: "audioStore",
           status: "down",
-          detail: "no answer in time",
+          detail: "no response in time",
           since: "2026-11-21T08:00:01.000Z",
         },
       ],

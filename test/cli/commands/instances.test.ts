@@ -84,17 +84,17 @@ describe("the instance commands", () => {
     expect(seen).to.deep.equal([`/base/admin/status Bearer ${auditorToken}`]);
     expect({ exitCode, stderr }).to.deep.equal({
       exitCode: 1,
-      stderr: `error: ${server.url} answered with HTTP 200: it is no instance of this service\n`,
+      stderr: `error: ${server.url} responded with HTTP 200: it is no instance of this service\n`,
     });
   });
 
   it("fail with one line without a token, an instance or a URL", async () => {
     expect((await instance(["status"], {})).stderr).to.match(/^error: ADMIN_TOKEN or AUDITOR_TOKEN: .+\n$/);
     const wrong = await instance(["status", service.url], { ADMIN_TOKEN: "another-token-0123456789" });
-    expect(wrong.stderr).to.match(/^error: http:.+ answered with HTTP 401: .+\n$/);
+    expect(wrong.stderr).to.match(/^error: http:.+ responded with HTTP 401: .+\n$/);
     const nowhere = `http://127.0.0.1:${await freePort()}`;
     expect((await instance(["status", nowhere])).stderr).to.equal(
-      `error: There is no answer from ${nowhere}.\n`,
+      `error: There is no response from ${nowhere}.\n`,
     );
     expect((await instance(["status", "nonsense"])).stderr).to.match(/^error: nonsense is no URL: .+\n$/);
   });

@@ -119,7 +119,7 @@ describe("retries of the client library", () => {
     const page = { status: 404, headers: { "Content-Type": "text/html" }, body: "<h1>Not here</h1>" };
     expect(await rejection(requestVoice([page]))).to.include({
       status: 404,
-      message: "The service answered 404.",
+      message: "The service responded with 404.",
     });
   });
 
@@ -129,7 +129,7 @@ describe("retries of the client library", () => {
     time.advance(50);
     expect(await failure).to.include({
       code: "TIMEOUT",
-      message: "The service did not answer within 50 ms.",
+      message: "The service did not respond within 50 ms.",
     });
     expect(attempts()).to.equal(1);
   });

@@ -235,7 +235,7 @@ describe("the console's screens of webhooks", () => {
     await deliver(webhookId);
     await until(`/webhooks/${webhookId}`, ({ status }) => status === "disabled");
     const page = await open(auditorToken, "#/webhooks");
-    await page.getByText("the receiver answered 410 Gone, since").waitFor();
+    await page.getByText("the receiver responded with 410 Gone, since").waitFor();
   });
 
   it("change the address and the events of a webhook, and undo it", async () => {

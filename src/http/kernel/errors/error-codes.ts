@@ -224,7 +224,7 @@ export const errorTypes = {
     headers: retryAfterOf,
     description: "A part of the service that the request needs is unavailable.",
     headerSchemas: retryAfter,
-    example: new Unavailable("The event store did not answer in time.", 1),
+    example: new Unavailable("The event store did not respond in time.", 1),
     authentication: "either",
   }),
 };

@@ -31,7 +31,7 @@ const servings = {
   voice: z.string().meta({ description: "As first requested in the period." }),
   lang: z.string(),
   format: z.enum(audioFormats),
-  served: count.meta({ description: "Answers with this audio in the period, repeats and parts included." }),
+  served: count.meta({ description: "Responses with this audio in the period, repeats and parts included." }),
   characters: z.int().meta({ description: "Charged characters." }),
   from: z
     .object({ miss: count, coalesced: count, memory: count, store: count })

@@ -98,8 +98,8 @@ export const statusOperations = ({
     method: "get",
     path: "/admin/status",
     id: "showStatus",
-    summary: "Show the health, the views and the activity of the instance that answers",
-    responses: ok("The instance that answers.", instanceStatus),
+    summary: "Show the health, the views and the activity of the instance that responds",
+    responses: ok("The instance that responds.", instanceStatus),
     handle: () => showStatus(),
   }),
   adminOperation({
@@ -107,7 +107,7 @@ export const statusOperations = ({
     path: "/admin/providers",
     id: "showProviders",
     summary:
-      "Show the queues, circuit breakers, errors and latency of the providers on the instance that answers",
+      "Show the queues, circuit breakers, errors and latency of the providers on the instance that responds",
     responses: ok("The providers.", providerStatus),
     handle: () => showProviders(),
   }),

@@ -16,7 +16,7 @@ const voiceChoice = namedSchema("VoiceChoice", {
   choice,
   voices: z.array(z.string()).meta({ description: "The natural voices that speak, by `voiceName`." }),
   missing: z.array(z.string()).meta({
-    description: "Those that are not installed for the instance that answers: their fallbacks speak.",
+    description: "Those that are not installed for the instance that responds: their fallbacks speak.",
   }),
   advice: z.string().exactOptional().meta({ description: "What would make voices better." }),
 }) satisfies z.ZodType<VoiceChoiceStatus>;
@@ -56,7 +56,8 @@ export const voiceChoiceOperations = [
     path: "/admin/voice-choice",
     id: "chooseVoices",
     summary: "Choose, for all instances, whether natural voices speak",
-    description: "`natural`: the default voices, and those that are installed for the instance that answers.",
+    description:
+      "`natural`: the default voices, and those that are installed for the instance that responds.",
     body: jsonRequest(z.strictObject({ choice }), { choice: "natural" }),
     responses: ok("The choice.", voiceChoice),
     errors: [503],

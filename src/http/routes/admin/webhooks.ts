@@ -24,7 +24,7 @@ const webhookMembers = {
   disabled: z
     .object({ by: z.enum(["operator", "receiver"]), since: time })
     .exactOptional()
-    .meta({ description: "`receiver`: it has answered 410 Gone." }),
+    .meta({ description: "`receiver`: it has responded with 410 Gone." }),
   addedAt: time,
 };
 
@@ -42,7 +42,7 @@ const attempt = z.object({
   endedAt: time
     .exactOptional()
     .meta({ description: "Absent while it is in progress, or if its process was killed." }),
-  status: z.int().exactOptional().meta({ description: "The status of the answer." }),
+  status: z.int().exactOptional().meta({ description: "The status of the response." }),
   error: z.string().exactOptional(),
 });
 
@@ -91,7 +91,7 @@ export const webhookOperations = [
     id: "addWebhook",
     summary: "Add a webhook",
     description:
-      "Messages are signed as Standard Webhooks 1.0 specifies and sent at least once: a message that is not answered with 2xx within 15 seconds is repeated up to nine times within about three days. 410 disables the webhook.",
+      "Messages are signed as Standard Webhooks 1.0 specifies and sent at least once: a message that gets no response with 2xx within 15 seconds is repeated up to nine times within about three days. 410 disables the webhook.",
     cache: [noStore],
     body: jsonRequest(addition, {
       url: "https://example.com/hooks/voxledger",

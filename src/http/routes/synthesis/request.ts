@@ -172,7 +172,7 @@ export const streamed = z.object({
 
 const detailed = z.enum(["phoneme"]).optional().meta({
   description:
-    "Answer the marks of the audio instead of the audio, with phonemes and visemes where the voice reports them. They are stored nowhere: the voice speaks again.",
+    "Return the marks of the audio instead of the audio, with phonemes and visemes where the voice reports them. They are stored nowhere: the voice speaks again.",
 });
 
 /** The setting `marks`, which the body or the query may have. */
