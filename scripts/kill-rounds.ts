@@ -18,5 +18,5 @@ const { responses } = await runKillRounds({
   workers: Number(workers),
   onRound: (summary) => console.log(summary),
 });
-console.log(`${responses.length} answers, each recorded once; accounts, reports and proofs agree`);
+console.log(`${responses.length} responses, each recorded once; accounts, reports and proofs agree`);
 process.exit();

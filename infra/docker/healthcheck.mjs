@@ -3,8 +3,8 @@ const { HOST = "", PORT = "8080" } = process.env;
 const isAny = HOST === "" || HOST === "0.0.0.0" || HOST === "::";
 const host = isAny ? "127.0.0.1" : HOST.includes(":") ? `[${HOST}]` : HOST;
 try {
-  const answer = await fetch(`http://${host}:${PORT}/health/ready`, { signal: AbortSignal.timeout(4_000) });
-  process.exitCode = answer.ok ? 0 : 1;
+  const response = await fetch(`http://${host}:${PORT}/health/ready`, { signal: AbortSignal.timeout(4_000) });
+  process.exitCode = response.ok ? 0 : 1;
 } catch {
   process.exitCode = 1;
 }

@@ -27,7 +27,7 @@ export const checkServings = async (store: EventStore, { served, cutOff }: Load)
   if (requestIds.size < recorded)
     throw new Error(`${recorded - requestIds.size} servings are recorded twice`);
   if (recorded < served || recorded > served + cutOff)
-    throw new Error(`${served} answers were received, but the ledger holds ${recorded}`);
+    throw new Error(`${served} responses were received, but the ledger holds ${recorded}`);
 };
 
 const requestIdsOf = ({ type, data }: RecordedEvent): readonly string[] =>

@@ -6,7 +6,7 @@ export class ApiError extends Error {
   readonly issues: readonly FieldIssue[];
 
   constructor(status: number, { message, code, errors }: ErrorBody) {
-    super(message ?? `The service responded with with ${status}.`);
+    super(message ?? `The service responded with ${status}.`);
     this.name = "ApiError";
     this.status = status;
     this.code = code;

@@ -217,5 +217,5 @@ export class Recorder {
   }
 
   readonly #reportFailedCallback = (error: unknown): void =>
-    this.#options.onError("a request could not be answered", error);
+    this.#options.onError("a request got no response", error);
 }

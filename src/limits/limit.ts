@@ -76,7 +76,7 @@ export const createConcurrencyLimit = (
 /** Limits the memory: the least recently seen key is forgotten. */
 const maxKeys = 50_000;
 
-const noRelease: Release = () => {};
+const releaseNothing: Release = () => {};
 
 export interface Window {
   readonly atMost: number;
@@ -108,7 +108,7 @@ export const createRateLimit = (
       const before = countOf(key);
       if (before >= shares.of(key, atMost)) return undefined;
       counts.set(key, before + 1);
-      return noRelease;
+      return releaseNothing;
     },
   };
 };

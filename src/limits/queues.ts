@@ -87,6 +87,6 @@ export const queues = {
    * of each key.
    */
   usage_reports: { ...reports, queueTimeoutMs: 5_000 },
-  /** Each slow report may take up to 30 seconds, so the next one waits longer. */
+  /** A slow report may take 30 seconds, so the next one may wait as long. */
   slow_usage_reports: { ...reports, queueTimeoutMs: 30_000 },
 } satisfies Readonly<Record<string, Bounds | ((given: never) => Bounds)>>;

@@ -24,7 +24,7 @@ interface ForkOptions<In extends Protocol> {
 export const firstSocketFd = 4;
 
 /**
- * The maximum of V8's young generation, in MB: half of what `scripts/node` sets for a service
+ * The maximum size of V8's semi-spaces, in MB: half of what `scripts/node` sets for a service
  * without workers. A worker has only a share of the requests that wait for the event store.
  */
 const maxSemiSpaceMb = 8;

@@ -195,8 +195,14 @@ for (const { voice, tool, name, file } of voices) {
     /** On a busy machine a voice may take longer to load than its first texts wait. */
     const load = async (...names: readonly string[]): Promise<void> => {
       for (const name of names)
-        for (let cache: string | null = null; cache !== kept; )
-          ({ cache } = await service.speak({ voice: name, text: `Attempt ${++attempts}.` }));
+        for (let loaded = false; !loaded; ) {
+          const { status, cache, error } = await service.speak({
+            voice: name,
+            text: `Attempt ${++attempts}.`,
+          });
+          expect(status, error?.message).to.equal(200);
+          loaded = cache === kept;
+        }
     };
     /** A voice that has failed again and again is tried again 15 seconds later. */
     const expectNaturalAgain = async (): Promise<void> => {

@@ -146,7 +146,7 @@ const queuedText = ({ messageId }: DeliveryDetails): string => `The message ${me
 
 const deliveryTable = (all: readonly DeliveryDetails[]): string =>
   table(
-    ["message", "type", "state", "attempts", "last answer", "next attempt"],
+    ["message", "type", "state", "attempts", "last response", "next attempt"],
     all.map(({ messageId, type, status, attempts, nextAttemptAt = "" }) => {
       const last = attempts.at(-1);
       const result = last?.error ?? (last?.status === undefined ? "" : `HTTP ${last.status}`);

@@ -168,7 +168,7 @@ const ActivityPlots = ({ status }: { status: InstanceStatus }): VNode => {
   return html`<div class="grid">
     ${
       x.length === 0
-        ? html`<section class="card"><h2>Requests to this instance</h2><${Empty}>This instance has responded to no request in the last two days.<//></section>`
+        ? html`<section class="card"><h2>Requests to this instance</h2><${Empty}>This instance has had no request in the last two days.<//></section>`
         : html`<${Plot} title="Requests to this instance, by where audio came from" x=${x} series=${series} isStacked asOf=${note} />`
     }
     <section class="card">

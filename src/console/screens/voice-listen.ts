@@ -77,7 +77,7 @@ interface AudioProps extends SpokenAudio {
 const Preview = ({ voice, url, times, levels, words, source, responseMs }: AudioProps): VNode =>
   html`
     <audio controls src=${url} aria-label=${`The text, spoken by ${voice}`}></audio>
-    <p class="as-of">Audio from: ${source}. Answered in ${formatMilliseconds(responseMs)}.</p>
+    <p class="as-of">Audio from: ${source}. Response after ${formatMilliseconds(responseMs)}.</p>
     <${Plot}
       title=${`Waveform of ${voice}`}
       x=${times}

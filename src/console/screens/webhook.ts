@@ -117,5 +117,5 @@ const attemptColumns: Column<Attempt>[] = [
     value: ({ startedAt, endedAt }) => (endedAt ? Date.parse(endedAt) - Date.parse(startedAt) : undefined),
     format: formatMilliseconds,
   }),
-  { title: "Answer", value: outcomeOf },
+  { title: "Response", value: outcomeOf },
 ];

@@ -28,8 +28,8 @@ const spelled: readonly Spelled[] = [
 /** Seconds at the normal rate that espeak-ng needs for the letters that it spells. */
 export const spelledSeconds = (text: string, lang: string): number => {
   const found = spelled.filter(({ characters }) => text.search(characters) >= 0);
-  if (found.length === 0) return 0;
-  const script = scriptOf(lang) ?? ""; // it takes longer than the search
+  if (found.length === 0) return 0; // `scriptOf` takes longer than the search
+  const script = scriptOf(lang) ?? "";
   return found
     .filter(({ usedIn }) => !usedIn.has(script))
     .reduce((sum, { characters, seconds }) => sum + seconds * (text.match(characters)?.length ?? 0), 0);

@@ -69,8 +69,8 @@ type Part = Omit<LocalPiece, "before" | "after"> & Pick<Run, "continues">;
 const partsOf = (run: Run, voice: LocalVoice): Part[] => {
   const { text, ssml } = run;
   const { tool, lang } = voice;
+  // `splitText` measures each sentence twice, and `tool.cost` is slow.
   const costs = new Map<string, number>();
-  /** Sentences are measured twice. */
   const measure = (part: string): number => {
     const cost = costs.get(part) ?? tool.cost(ssml ? withoutTags(part) : part, lang);
     costs.set(part, cost);

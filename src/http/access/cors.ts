@@ -4,8 +4,8 @@ import type { Cors } from "../kernel/auth.ts";
 /*
  * Decides which pages may read the responses (Fetch standard, CORS). This grants no access:
  * requests are authenticated separately, and no cookie is involved. An origin that is verified for
- * any website may read the responses to all: a preflight does not carry the key, so the website is
- * unknown. With another website's key the response is a 401.
+ * one website may read the responses to requests for every website: a preflight does not carry the
+ * key, so the website is unknown. With another website's key the response is a 401.
  */
 
 /**

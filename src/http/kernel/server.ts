@@ -128,7 +128,7 @@ const createHttpServer = (
 
 /**
  * The number of requests on one connection that may wait for the responses to earlier ones. No
- * browser or proxy sends a request before it has received the response to the last.
+ * browser or proxy sends a request before it has received the response to the one before.
  */
 const maxPipelined = 16;
 

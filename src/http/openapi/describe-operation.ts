@@ -123,8 +123,8 @@ const errorsOfAuth: Readonly<Record<Auth, readonly ErrorStatus[]>> = {
 };
 
 /**
- * Operations share components for their error responses, one per status, envelope and audience. The
- * responses of a deprecated operation have its own headers, so they are not shared.
+ * Operations share components for their error responses, one per status, envelope and audience. A
+ * deprecated operation does not share those that have its own headers.
  */
 const createErrorResponses = (names: HeaderNames, apis: readonly CompatibleApi[]) => {
   const shared = new Map<string, ZodOpenApiResponseObject>();

@@ -95,7 +95,8 @@ export const createSynthesisSocketServer = ({
 const draining: HandshakeDecision = { refusal: shuttingDown, headers: {} };
 
 /**
- * Handles errors until the handshake is decided. Without a listener, they would end the process.
+ * Ignores errors until the handshake is decided: they close the connection. Without a listener,
+ * they would end the process.
  */
 const ignoreError = (): void => {};
 

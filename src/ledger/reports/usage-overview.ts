@@ -10,7 +10,10 @@ export interface UsageOverview {
   /** The time in ISO 8601, UTC. */
   readonly asOf: string;
   readonly asOfPosition: number;
-  /** False if this instance has not read all of the log: the latest servings are missing. */
+  /**
+   * False if this instance has not read all of the log, or its view has failed: the latest servings
+   * may be missing.
+   */
   readonly isComplete: boolean;
   readonly today: UsagePeriod;
   readonly month: UsagePeriod;

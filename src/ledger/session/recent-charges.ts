@@ -22,7 +22,7 @@ interface RecentChargesOptions {
   readonly time?: Time;
   /** Called with the followed events of journals and of the registry. */
   readonly onBatch?: (events: readonly RecordedEvent[]) => void;
-  /** Called with the durable events of other processes, once the first own journal is open. */
+  /** Called with the durable events of other processes, after the first own journal was opened. */
   readonly onFollowed?: (events: readonly JournalEvent[]) => void;
   /** Called once, before `onFollowed`: events up to this position of the log are not followed. */
   readonly onFollowing?: (fromExclusive: number) => void;

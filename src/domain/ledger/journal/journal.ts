@@ -56,7 +56,7 @@ export const journalShapes = {
   JournalClosed: {
     /**
      * `shutdown` and `idle`: its own process closed it. `silent`: another process closed it, after
-     * 15 minutes without an event or when its own process had ended. `unresponsive`: another
+     * 15 minutes without an event, or at once because its worker had ended. `unresponsive`: another
      * process closed it, because its own process did not return reserved characters, or renew the
      * claim of an Idempotency-Key, in time. Its own process also closes it with this reason if the
      * quota stream states another total for the journal than the process expects.

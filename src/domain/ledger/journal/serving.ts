@@ -36,7 +36,7 @@ export const servingDetails = object({
   stream: optional(code<StreamKind>()),
   /**
    * True if an engine worked for the request, but the caller received no audio: the caller
-   * disconnected, or the response was an error of status 4xx.
+   * disconnected, or its request failed by no fault of the service or the provider.
    */
   undelivered: optional(flag),
   idempotency: optional(idempotency),

@@ -29,8 +29,8 @@ const withheld: ReadonlyMap<string, string> = new Map([
 export const withheldMember = (type: string): string | undefined => withheld.get(type);
 
 /**
- * Replaces a withheld member with its SHA-256. Hashes of secrets and ciphertexts have 256 random
- * bits or more, so the digest discloses nothing.
+ * Replaces a withheld member with its SHA-256. Ciphertexts, and the hashes of secrets, have 256
+ * random bits or more, so the digest discloses nothing.
  */
 export const provenEvent = ({
   position,

@@ -91,7 +91,7 @@ export const webhookOperations = [
     id: "addWebhook",
     summary: "Add a webhook",
     description:
-      "Messages are signed as Standard Webhooks 1.0 specifies and sent at least once: a message that gets no response with 2xx within 15 seconds is repeated up to nine times within about three days. 410 disables the webhook.",
+      "Messages are signed as Standard Webhooks 1.0 specifies and sent at least once: a message that gets no 2xx response within 15 seconds is repeated up to nine times within about three days. 410 disables the webhook.",
     cache: [noStore],
     body: jsonRequest(addition, {
       url: "https://example.com/hooks/voxledger",

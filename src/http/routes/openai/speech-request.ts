@@ -24,7 +24,7 @@ export const responseFormats = [
   "pcm",
 ] as const satisfies readonly AudioFormat[];
 
-/** Every engine can speak at a speed in this range; OpenAI's range is from 0.25 to 4. */
+/** Every engine can speak at every speed in this range; OpenAI's range is from 0.25 to 4. */
 const speeds = { slowest: 0.5, fastest: 2 };
 
 const factor = z.number().min(0.25).max(4);

@@ -5,7 +5,7 @@ interface ReproducePage {
   readonly assets: string;
   /**
    * The SHA-256 digests of the files that the page needs, by name. Neither digests nor names
-   * contain a character that HTML must escape.
+   * contain a character that HTML must escape, so only the quotes of the JSON are escaped.
    */
   readonly digests: Readonly<Record<string, string>>;
 }
