@@ -24,12 +24,6 @@ interface ForkOptions<In extends Protocol> {
 export const firstSocketFd = 4;
 
 /**
- * The maximum size of V8's semi-spaces, in MB: half of what `scripts/node` sets for a service
- * without workers. A worker has only a share of the requests that wait for the event store.
- */
-const maxSemiSpaceMb = 8;
-
-/**
  * Starts a worker process. Never throws: a worker that cannot be started counts as ended at once.
  */
 export const forkWorker = <Out extends Protocol, In extends Protocol>(options: ForkOptions<In>) => {
@@ -61,7 +55,6 @@ const forkChild = <In extends Protocol>(
   const onFailure = (error: Error): void => onEnd({ code: null, signal: null, error });
   try {
     const child = fork(entry, [argument], {
-      execArgv: [...process.execArgv, `--max-semi-space-size=${maxSemiSpaceMb}`],
       serialization: "advanced",
       stdio: ["ignore", "inherit", "inherit", "ipc", ...sockets.map(({ fd }) => fd)],
     });
