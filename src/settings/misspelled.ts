@@ -27,7 +27,7 @@ const resembles = (given: string, setting: string): boolean => {
 
 const lettersOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
 
-/** In a short name, one edit can give another word: `PORT`, `SORT`. */
+/** One edit of a short name can give another word: `PORT`, `SORT`. */
 const toleratedEdits = ({ length }: string): number => {
   if (length < 7) return 0;
   return length < 10 ? 1 : 2;

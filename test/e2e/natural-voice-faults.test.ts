@@ -305,6 +305,7 @@ for (const { voice, tool, name, file } of voices) {
       await speaking;
       await gone(...hanging);
       await load(voice);
+      await expectNatural(voice, "After.");
       await service.expectCharges();
     });
   });

@@ -23,6 +23,7 @@ describe(`a rolling restart from ${previousCommit} to this version`, () => {
   let running: RunningService[];
 
   before(async function () {
+    // A shallow clone has no earlier version.
     if (await lacksHistory()) {
       console.warn(`not tested: this clone lacks ${previousCommit}; fetch the whole history`);
       this.skip();

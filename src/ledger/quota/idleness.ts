@@ -5,7 +5,7 @@
 const factorPerReturn = 4;
 const maxReturns = 8;
 
-/** Counts the regular checks since characters of a reservation were last spent or requested. */
+/** Counts the checks since characters of a reservation were last spent or requested. */
 export class Idleness {
   #spentBefore = Number.NaN;
   #checks = 0;
@@ -19,7 +19,7 @@ export class Idleness {
     this.#spentBefore = spent;
   }
 
-  /** True after so many checks, or more if the reservation was already returned while idle. */
+  /** True after `checks` idle checks in a row. Each earlier return makes it four times as many. */
   hasLasted(checks: number, idleReturns: number): boolean {
     return this.#checks >= checks * factorPerReturn ** Math.min(idleReturns, maxReturns);
   }

@@ -56,10 +56,11 @@ export const journalShapes = {
   JournalClosed: {
     /**
      * `shutdown` and `idle`: its own process closed it. `silent`: another process closed it, after
-     * 15 minutes without an event, or at once because its worker had ended. `unresponsive`: another
-     * process closed it, because its own process did not return reserved characters, or renew the
-     * claim of an Idempotency-Key, in time. Its own process also closes it with this reason if the
-     * quota stream states another total for the journal than the process expects.
+     * 15 minutes without an event, or at once if its own process was a worker that has ended.
+     * `unresponsive`: another process closed it, because its own process did not return reserved
+     * characters, or renew the claim of an Idempotency-Key, in time. Its own process also closes it
+     * with this reason if the quota stream states another total for the journal than the process
+     * expects.
      */
     reason: code<"shutdown" | "idle" | "silent" | "unresponsive">(),
     ...chained,

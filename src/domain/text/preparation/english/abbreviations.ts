@@ -138,7 +138,10 @@ const goesOn = String.raw`(?=[ \u00a0\t\n]+[\p{Ll}\d(&]|[,;:)\]!?/-])`;
 const sentenceStart =
   "(?:The|An?|It|He|She|We|They|You|I|This|That|There|These|Those|In|On|At|But|And|Or|So|If|When|His|Her|My|Our)\\s";
 const space = String.raw`[ \u00a0\t]`;
-/** "Wait a sec. I will come", "the figs I ate", but "figs I and II", and "Fig. I shows it". */
+/**
+ * Matches words before the pronoun: "Wait a sec. I will come", "the figs I ate". It matches neither
+ * "figs I and II" nor a capital: "Fig. I shows it".
+ */
 const wordAndPronoun = `(?:figs?|sec)\\.?${space}I(?:['’]| (?!(?:and|by|in|is|of|or|to) )\\p{Ll})`;
 const before = String.raw`(?<![\p{L}\p{N}_.'’@/-])`;
 
