@@ -1,4 +1,5 @@
 import pino, { type DestinationStream, type Logger } from "pino";
+import sonicBoom from "sonic-boom";
 import packageJson from "../../package.json" with { type: "json" };
 import { ServiceError } from "../domain/errors.ts";
 import { trustedProxies } from "../http/kernel/client-address.ts";
@@ -23,18 +24,36 @@ export const createLogger = (
     output,
   );
 
+/** Lines that no reader takes are kept up to this size. Later ones are dropped. */
+const maxWaitingBytes = 16 * 1024 ** 2;
+/** At the exit a full pipe is retried for two seconds: every 100 ms. */
+const retriesAtExit = 20;
+
 /**
- * Stops writing once its terminal is gone, as pino does once its pipe is closed. Otherwise, pino's
- * sonic-boom would repeat the failed write for ever when the process exits.
+ * Writes to standard output, without waiting for its reader. Stops writing once its pipe or its
+ * terminal is gone. The exit of the process waits for the last lines, but never for long.
  */
 const standardOutput = (): DestinationStream => {
-  const output = pino.destination(1);
+  let retriesLeft = Number.POSITIVE_INFINITY;
+  let isGone = false;
+  const retryEAGAIN = (): boolean => {
+    retriesLeft -= 1;
+    return retriesLeft >= 0;
+  };
+  const output = new sonicBoom.SonicBoom({ fd: 1, maxLength: maxWaitingBytes, retryEAGAIN });
   output.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") return; // pino has stopped it
-    if (error.code !== "EIO") throw error;
-    Object.assign(output, { write: () => true, flush: () => {}, flushSync: () => {}, end: () => {} });
+    if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
+    isGone = true;
   });
-  return output;
+  process.on("exit", () => {
+    retriesLeft = retriesAtExit;
+    try {
+      if (!isGone) output.flushSync();
+    } catch {
+      // Nobody reads the last lines.
+    }
+  });
+  return { write: (line) => void (isGone || output.write(line)) };
 };
 
 const deepestCause = 5;

@@ -1,6 +1,7 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { constants, existsSync, readFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { listOpenJournals } from "../../src/ledger/journal/journal-registry.ts";
+import { firstSocketFd } from "../../src/workers/worker-process.ts";
 import { authorize, registerWebsite } from "../support/client.ts";
 import { freePort } from "../support/free-port.ts";
 import { adminToken, failToStart, testSettings } from "../support/instance.ts";
@@ -117,6 +119,36 @@ describe("the start and the end of several workers", () => {
     await workers.start();
     const all = descendantsOf(workers.service.pid).map(({ pid }) => pid);
     await workers.service.kill();
+    await gone(...all);
+  });
+
+  it("leaves no process behind if the reader of its log is slow and ends after its first process", async () => {
+    const path = join(workers.folder, "log");
+    execFileSync("mkfifo", [path]);
+    const reader = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const log = await open(path, constants.O_WRONLY);
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const env = { ...testSettings, PORT: new URL(url).port, WORKERS: "2" };
+    const child = spawn("scripts/node", ["src/main.ts"], {
+      env: { PATH: process.env.PATH ?? "", DATA_DIR: join(workers.folder, "data"), ...env },
+      stdio: ["ignore", log.fd, "inherit"],
+    });
+    await log.close();
+    const { pid = 0 } = child;
+    const isAnswered = async (): Promise<boolean> =>
+      await fetch(`${url}/nothing`).then(
+        ({ status }) => status === 404,
+        () => false,
+      );
+    while (!(await isAnswered()) || workersOf(pid).length < 2) await delay(10);
+    // Their lines are three times what the pipe holds.
+    const responses = await Promise.all(Array.from({ length: 1_000 }, isAnswered));
+    expect(responses).to.not.include(false);
+    const [all, served] = [descendantsOf(pid).map((one) => one.pid), workersOf(pid)];
+    child.kill("SIGKILL");
+    const channels = served.map((one) => `/proc/${one}/fd/${firstSocketFd - 1}`);
+    await until("the workers notice it", () => !channels.some((channel) => existsSync(channel)));
+    await reader.close();
     await gone(...all);
   });
 
