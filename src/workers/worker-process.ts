@@ -23,6 +23,9 @@ interface ForkOptions<In extends Protocol> {
  */
 export const firstSocketFd = 4;
 
+/** The flags of a process that serves: see `scripts/node`, which gives the primary smaller ones. */
+const youngGeneration = ["--min-semi-space-size=8", "--max-semi-space-size=16"];
+
 /**
  * Starts a worker process. Never throws: a worker that cannot be started counts as ended at once.
  */
@@ -55,6 +58,7 @@ const forkChild = <In extends Protocol>(
   const onFailure = (error: Error): void => onEnd({ code: null, signal: null, error });
   try {
     const child = fork(entry, [argument], {
+      execArgv: [...process.execArgv, ...youngGeneration],
       serialization: "advanced",
       stdio: ["ignore", "inherit", "inherit", "ipc", ...sockets.map(({ fd }) => fd)],
     });

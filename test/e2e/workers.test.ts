@@ -49,6 +49,16 @@ describe("a service of several workers", () => {
     expect(helpers).to.have.length(1);
   });
 
+  it("gives a large young generation to the workers, and a small one to the first process", async () => {
+    await workers.start();
+    const { pid } = workers.service;
+    const sizes = [pid, ...workersOf(pid)].map((one) =>
+      commandLineOf(one).match(/--max-semi-space-size=\d+/g)?.at(-1),
+    );
+    const [small, large] = [2, 16].map((size) => `--max-semi-space-size=${size}`);
+    expect(sizes).to.deep.equal([small, large, large]);
+  });
+
   it("enforces limits exactly for all workers together", async () => {
     await workers.start({
       WORKERS: "3",
