@@ -53,7 +53,9 @@ describe("a service of several workers", () => {
     await workers.start();
     const { pid } = workers.service;
     const sizes = [pid, ...workersOf(pid)].map((one) =>
-      commandLineOf(one).match(/--max-semi-space-size=\d+/g)?.at(-1),
+      commandLineOf(one)
+        .match(/--max-semi-space-size=\d+/g)
+        ?.at(-1),
     );
     const [small, large] = [2, 16].map((size) => `--max-semi-space-size=${size}`);
     expect(sizes).to.deep.equal([small, large, large]);

@@ -3,6 +3,13 @@ import type { Time } from "../../async/time.ts";
 /** A longer append mostly waits for a distant store or a slow disk. */
 const longAppendMs = 4;
 const maxDelayMs = 5;
+/**
+ * How long a flush waits after a short append, if other processes write too. The timer's smallest
+ * step.
+ */
+const shortDelayMs = 1;
+/** Fewer servings would rather be durable at once. */
+const minCompleted = 4;
 
 /**
  * From this many servings in progress on, a flush takes half of them: the store writes one half
@@ -16,12 +23,15 @@ const minDivided = { afterShortAppend: 32, afterLongAppend: 256 };
  * those that wait and those just completed, whose clients now send their next requests.
  *
  * After a long append the flush waits for these requests. If it started at once, they would wait
- * for two appends: one of the flush before them and one of their own.
+ * for two appends: one of the flush before them and one of their own. If other processes write too,
+ * it also waits after a short one: they use the processors meanwhile, and each append costs them
+ * all several switches between processes.
  */
 export class FlushSchedule {
   readonly #time: Time;
   readonly #start: () => void;
   readonly #minDivided: typeof minDivided;
+  readonly #isAlone: boolean;
   /** The number of servings that the last append completed. */
   #completed = 0;
   #sentAt = 0;
@@ -37,6 +47,7 @@ export class FlushSchedule {
   constructor(time: Time, start: () => void, processes = 1) {
     this.#time = time;
     this.#start = start;
+    this.#isAlone = processes === 1;
     const { afterShortAppend, afterLongAppend } = minDivided;
     this.#minDivided = { afterShortAppend: afterShortAppend * Math.min(processes, 2), afterLongAppend };
   }
@@ -60,15 +71,16 @@ export class FlushSchedule {
   }
 
   /**
-   * Call it when the append of that flush has ended. Delays the next flush if the append was long,
-   * and then returns true.
+   * Call it when the append of that flush has ended. Returns true if it delays the next flush.
    */
   delayNext({ completed, waiting }: { readonly completed: number; readonly waiting: number }): boolean {
     this.#completed = completed;
     this.#appendMs = this.#time.now() - this.#sentAt;
     const servings = this.maxServings(waiting);
-    if (!this.#isLong || waiting >= servings) return false;
-    const stop = this.#time.after(Math.min(this.#appendMs / 2, maxDelayMs), () => {
+    const isDelayed = this.#isLong || (!this.#isAlone && completed >= minCompleted);
+    if (!isDelayed || waiting >= servings) return false;
+    const delayMs = this.#isLong ? Math.min(this.#appendMs / 2, maxDelayMs) : shortDelayMs;
+    const stop = this.#time.after(delayMs, () => {
       this.#delay = undefined;
       this.#start();
     });

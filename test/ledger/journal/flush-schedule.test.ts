@@ -59,6 +59,17 @@ describe("the schedule of a journal's flushes", () => {
     expect(time.waiting()).to.equal(0);
   });
 
+  it("delays a flush for 1 ms after a short append if other processes write, too", () => {
+    schedule = new FlushSchedule(time, () => (started += 1), 2);
+    expect(append({ completed: 3, ms: 0.5 })).to.equal(false);
+    expect(append({ completed: 4, ms: 0.5, waiting: 4 })).to.equal(true);
+    expect(schedule.isDelayed(7)).to.equal(true);
+    expect(schedule.isDelayed(8)).to.equal(false);
+    expect(started).to.equal(0);
+    time.advance(1);
+    expect(started).to.equal(1);
+  });
+
   it("does not delay servings after an append that completed none", () => {
     expect(append({ completed: 0, waiting: 3 })).to.equal(false);
     expect(time.waiting()).to.equal(0);
