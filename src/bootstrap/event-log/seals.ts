@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createNoteSigner, createNoteVerifier } from "../../domain/ledger/seals/note-signer.ts";
 import type { NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
+import { replaceFile } from "../../files/replace-file.ts";
 import { createKeyMonthExport } from "../../ledger/proof/key-month-export.ts";
 import { createSeals } from "../../ledger/proof/seals.ts";
 import { BadSetting, type Settings, withSettingName } from "../../settings/read-settings.ts";
@@ -63,7 +63,7 @@ const recordSealKeys = async (dataDir: string, keys: readonly string[]): Promise
   const known = await readLines(dataDir);
   const all = [...new Set([...keys, ...known])];
   if (all.length > known.length)
-    await withSettingName("DATA_DIR", replace(pathOf(dataDir), `${all.join("\n")}\n`));
+    await withSettingName("DATA_DIR", replaceFile(pathOf(dataDir), `${all.join("\n")}\n`));
   return all;
 };
 
@@ -89,15 +89,4 @@ const readLines = async (dataDir: string): Promise<string[]> => {
   });
   const text = await withSettingName("DATA_DIR", reading);
   return text.split("\n").filter((line) => line !== "");
-};
-
-/** Replaces a file atomically: readers see the old one or the new one. */
-const replace = async (path: string, text: string): Promise<void> => {
-  const draft = `${path}.${randomUUID()}`;
-  try {
-    await writeFile(draft, text, { flag: "wx" });
-    await rename(draft, path);
-  } finally {
-    await rm(draft, { force: true });
-  }
 };

@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
+import { getCompileCacheDir } from "node:module";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { errorMessage } from "../../domain/errors.ts";
+import { createFileDigests } from "../../files/file-digests.ts";
+import { identityOf } from "../../files/file-identity.ts";
 import { digestOfFiles, voicePackages } from "./packages.ts";
 import type { PublishedFile, VoicePackage } from "./voice-package.ts";
 
@@ -54,6 +54,7 @@ export const openNaturalVoices = async (folder: string | undefined): Promise<Nat
   const refresh = async (): Promise<readonly string[]> => {
     if (folder === undefined) return [];
     const opened = await Promise.all(voicePackages.map((one) => openPackage(one, join(folder, one.name))));
+    await digests.keep();
     unusable = opened.flatMap((one) => one.unusable);
     const added = opened.flatMap(({ voices }) => voices).filter(({ voiceName }) => !installed.has(voiceName));
     for (const voice of added) installed.set(voice.voiceName, voice);
@@ -71,6 +72,7 @@ export const openNaturalVoices = async (folder: string | undefined): Promise<Nat
 
 const openPackage = async (voicePackage: VoicePackage, folder: string) => {
   const { name, files, voices } = voicePackage;
+  if (await isMissing(folder)) return { voices: [], unusable: [] };
   const states = new Map<string, FileState>();
   for (const [file, published] of Object.entries(files))
     states.set(file, await stateOf(join(folder, file), published));
@@ -89,12 +91,18 @@ const openPackage = async (voicePackage: VoicePackage, folder: string) => {
   return { voices: installed, unusable };
 };
 
+const isMissing = (folder: string): Promise<boolean> =>
+  stat(folder).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === "ENOENT",
+  );
+
 type FileState = "good" | "missing" | { readonly why: string };
 
 const stateOf = async (path: string, [bytes, sha256]: PublishedFile): Promise<FileState> => {
   try {
-    const found = await stat(path);
-    const isGood = found.size === bytes && (await sha256Of(path, found.ctimeMs)) === sha256;
+    const found = await stat(path, { bigint: true });
+    const isGood = found.size === BigInt(bytes) && (await digests.sha256(path, identityOf(found))) === sha256;
     return isGood ? "good" : { why: "is not the published file" };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -102,22 +110,6 @@ const stateOf = async (path: string, [bytes, sha256]: PublishedFile): Promise<Fi
   }
 };
 
-/**
- * The digests of files by path and time of change (ctime), because copies may keep the time of
- * modification. They are kept here because tests start many services in one process.
- */
-const known = new Map<string, Promise<string>>();
-
-const sha256Of = (path: string, changedMs: number): Promise<string> => {
-  const key = `${path} ${changedMs}`;
-  const digest = known.get(key) ?? readSha256(path);
-  known.set(key, digest);
-  digest.catch(() => known.delete(key));
-  return digest;
-};
-
-const readSha256 = async (path: string): Promise<string> => {
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(path), hash);
-  return hash.digest("hex");
-};
+const cache = getCompileCacheDir();
+/** To read all files at each start would take 80 ms of CPU time and 20 MB of memory. */
+const digests = createFileDigests(cache && join(cache, "voices.json"));

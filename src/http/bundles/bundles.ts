@@ -1,13 +1,15 @@
 import { execFile } from "node:child_process";
-import { hash, randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { hash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { lazy } from "../../async/lazy.ts";
 import { sleep } from "../../async/sleep.ts";
 import { backgroundTime, type Time } from "../../async/time.ts";
 import { errorMessage, Unavailable } from "../../domain/errors.ts";
-import { fileIdentity } from "../../file-identity.ts";
+import { createFileDigests } from "../../files/file-digests.ts";
+import { fileIdentity } from "../../files/file-identity.ts";
+import { replaceFile } from "../../files/replace-file.ts";
 import { type TaggedContent, taggedContent } from "../kernel/tagged-content.ts";
 import type { BundledFiles, ClientScript } from "./bundle-program.ts";
 
@@ -98,19 +100,8 @@ const newAttempt = (): PromiseWithResolvers<BundledFiles> => {
  * Writes a line with the digest of the rest, then the rest.
  * @throws if nothing can be written there
  */
-const keep = (path: string, json: string): Promise<void> => replace(path, `${hash("sha256", json)}\n${json}`);
-
-/** Other processes never see the file incomplete. */
-const replace = async (path: string, content: string): Promise<void> => {
-  const draft = `${path}.${randomUUID()}`;
-  await mkdir(dirname(path), { recursive: true });
-  try {
-    await writeFile(draft, content);
-    await rename(draft, path);
-  } finally {
-    await rm(draft, { force: true });
-  }
-};
+const keep = (path: string, json: string): Promise<void> =>
+  replaceFile(path, `${hash("sha256", json)}\n${json}`);
 
 /**
  * Returns the kept bundles; undefined if there are none, they are damaged, or a source has changed.
@@ -123,26 +114,19 @@ const readKept = async (path: string): Promise<BundledFiles | undefined> => {
 };
 
 /**
- * True if the sources have these digests. Reading 400 of them takes 60 ms of CPU time. The file at
- * `path` therefore keeps the identity and digest of each, and a source whose file has not changed
- * is not read again.
+ * True if the sources have these digests. Reading 400 of them takes 60 ms of CPU time, so the file
+ * at `record` keeps their digests.
  */
-const areUnchanged = async (inputs: BundledFiles["inputs"], path: string): Promise<boolean> => {
-  const found = Object.entries(inputs).map(
-    ([input, digest]) => [input, `${fileIdentity(join(root, input))} ${digest}`] as const,
-  );
-  const known: unknown = await readFile(path, "utf8")
-    .then(JSON.parse)
-    .catch(() => undefined);
-  const knownOf = new Map(Object.entries(known ?? {}));
-  const unknown = found.filter(([input, file]) => knownOf.get(input) !== file);
-  if (unknown.length === 0) return true;
-  const same = unknown.map(async ([input]) => {
-    const content = await readFile(join(root, input)).catch(() => "");
-    return hash("sha256", content) === inputs[input];
-  });
-  if (!(await Promise.all(same)).every(Boolean)) return false;
-  await replace(path, JSON.stringify(Object.fromEntries(found))).catch(() => undefined);
+const areUnchanged = async (inputs: BundledFiles["inputs"], record: string): Promise<boolean> => {
+  const digests = createFileDigests(record);
+  for (const [input, digest] of Object.entries(inputs)) {
+    const path = join(root, input);
+    const identity = fileIdentity(path);
+    if (identity === undefined) return false;
+    const found = await digests.sha256(path, identity).catch(() => undefined);
+    if (found !== digest) return false;
+  }
+  await digests.keep();
   return true;
 };
 

@@ -5,7 +5,7 @@ import { getCompileCacheDir } from "node:module";
 import { cpus } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { fileIdentity } from "../../../file-identity.ts";
+import { fileIdentity } from "../../../files/file-identity.ts";
 
 /*
  * Remembers between starts that the libraries have encoded like ffmpeg: the comparison takes 0.4 s

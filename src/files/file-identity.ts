@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { type BigIntStats, statSync } from "node:fs";
 
 /**
  * Returns a text that changes when a file is written, replaced or copied. Returns undefined if the
@@ -6,9 +6,11 @@ import { statSync } from "node:fs";
  */
 export const fileIdentity = (path: string): string | undefined => {
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
-    return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
+    return identityOf(statSync(path, { bigint: true }));
   } catch {
     return undefined;
   }
 };
+
+export const identityOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
+  [dev, ino, size, mtimeNs, ctimeNs].join(" ");
