@@ -6,11 +6,17 @@ import { readSettings, type Settings } from "./settings/read-settings.ts";
 const serve = async (settings: Settings): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const log = createLogger(settings.logLevel);
+  const { startAhead } = await import("./bootstrap/start-ahead.ts");
+  const { superviseHelper, threads, close: closeAhead } = await startAhead(settings, log);
+  resources.defer(closeAhead);
   const { composeService } = await import("./bootstrap/service.ts");
   const { telemetry, metricsUrl, close } = await startTelemetry(settings, log);
   resources.defer(close);
   const fatal = Promise.withResolvers<Error>();
-  const service = await composeService(settings, log, { telemetry, onFatal: fatal.resolve });
+  const service = await composeService(settings, log, {
+    ...{ telemetry, superviseHelper, threads },
+    onFatal: fatal.resolve,
+  });
   resources.defer(service.close);
   const running = resources.move();
   closeOnSignal(() => running.disposeAsync(), log, fatal.promise);

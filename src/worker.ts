@@ -1,6 +1,7 @@
 import { createLogger, startTelemetry } from "./bootstrap/observability.ts";
-import { composeService, type Service } from "./bootstrap/service.ts";
+import type { Service } from "./bootstrap/service.ts";
 import { exitWithError } from "./bootstrap/shutdown.ts";
+import { startEventStoreThreads } from "./bootstrap/start-ahead.ts";
 import { joinWorkers } from "./bootstrap/workers/worker.ts";
 import { readSettings } from "./settings/read-settings.ts";
 
@@ -9,7 +10,7 @@ const serve = async (): Promise<void> => {
   let service: Service | undefined;
   let collect = async (): Promise<string> => "";
   let endTelemetry = async (): Promise<void> => {};
-  const { place, shared, primary } = joinWorkers({
+  const { place, shared, writer, primary } = joinWorkers({
     close: async () => {
       try {
         await service?.close();
@@ -25,10 +26,12 @@ const serve = async (): Promise<void> => {
   });
   const settings = readSettings();
   const log = createLogger(settings.logLevel, undefined, { worker: place });
+  const threads = await startEventStoreThreads(settings, writer);
+  const { composeService } = await import("./bootstrap/service.ts");
   const { telemetry, ...running } = await startTelemetry(settings, log, { listens: false });
   [collect, endTelemetry] = [running.collect, running.close];
   const onFatal = (error: Error): void => primary.post("fatal", error.message);
-  service = await composeService(settings, log, { telemetry, shared, onFatal });
+  service = await composeService(settings, log, { telemetry, shared, threads, onFatal });
   primary.post("serving", undefined);
 };
 

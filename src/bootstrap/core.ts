@@ -19,6 +19,7 @@ import type { EpochMs } from "../domain/time.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../engines/natural-voices/natural-voices.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
+import type { SqliteThreads } from "../eventstore/sqlite/threads.ts";
 import { KnownEntries } from "../ledger/accounts/known-entries.ts";
 import { readRegistrySnapshot } from "../ledger/journal/journal-registry.ts";
 import { createCountedUsage } from "../ledger/reports/counted-usage.ts";
@@ -71,15 +72,21 @@ export const composeCore = async (
     telemetry = noTelemetry,
     scheduler = createScheduler(),
     shared = alone,
-  }: { machine?: Machine; telemetry?: Telemetry; scheduler?: Scheduler; shared?: Shared } = {},
+    threads,
+  }: {
+    machine?: Machine;
+    telemetry?: Telemetry;
+    scheduler?: Scheduler;
+    shared?: Shared;
+    threads?: SqliteThreads | undefined;
+  } = {},
 ) => {
   await using opened = new AsyncDisposableStack();
   const checked = await composeClock(settings, (message) => log.warn(message), machine);
   const { clock, clockCheck } = checked;
-  const { writer } = shared;
   // This never rejects. The files of the voices are read while the log is read.
   const voicesOpened = openNaturalVoices(naturalVoicesFolder(settings.naturalVoices.folder));
-  const options = { clock, readOnly: false, telemetry, checked, waitMs: startTimeoutMs, writer };
+  const options = { clock, readOnly: false, telemetry, checked, waitMs: startTimeoutMs, threads };
   const { events, startHandler, refuseAppends } = await openEventStore(settings, options);
   opened.defer(events.close);
   const logId = await obtainEventLogId(startHandler, randomUUID(), new Date(clock()).toISOString());

@@ -15,6 +15,7 @@ import { audioStream } from "../domain/synthesis/audio-events.ts";
 import { loadBottleneck } from "../engines/resilience/start-limit.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
 import { type Following, follow } from "../eventstore/follow-events.ts";
+import type { SqliteThreads } from "../eventstore/sqlite/threads.ts";
 import { loadBodyParser } from "../http/kernel/json-body.ts";
 import { createEventLog } from "../ledger/audit/event-log.ts";
 import { scheduleSeals } from "../ledger/proof/seal-schedule.ts";
@@ -94,11 +95,14 @@ export const composeService = async (
     telemetry = noTelemetry,
     shared = alone,
     superviseHelper = shared.superviseHelper,
+    threads,
     onFatal = () => {},
   }: Partial<Pick<Runtime, "telemetry" | "shared">> & {
     readonly machine?: Machine;
     /** Starts the process of the speech tools. */
     readonly superviseHelper?: typeof superviseHostProcess;
+    /** The threads of the embedded event store, if they have been started. */
+    readonly threads?: SqliteThreads | undefined;
     /** Called when the service can record nothing any more. It must then be closed. */
     readonly onFatal?: (error: Error) => void;
   } = {},
@@ -115,7 +119,7 @@ export const composeService = async (
 
   // The log, its views and the admin services, and the keys that the log must know.
   const masterKeys = await obtainMasterKeys(settings);
-  const composed = { ...(machine && { machine }), telemetry, scheduler, shared };
+  const composed = { ...(machine && { machine }), telemetry, scheduler, shared, threads };
   const core = await composeCore(settings, log, composed);
   resources.defer(core.close);
   for (const problem of await sharedPaths([settings.dataDir, join(settings.dataDir, "master.key")]))

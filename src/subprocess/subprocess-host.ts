@@ -4,6 +4,7 @@ import { createReservedSlot, type ReservedSlot } from "../async/scheduler/reserv
 import type { Waiter } from "../async/scheduler/waiter.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { encodedFormats, formats } from "../domain/synthesis/formats.ts";
+import type { ForkOptions } from "./host-process.ts";
 import type { EspeakJob, JobOf, ModelJob, ToolJob } from "./jobs.ts";
 import type { DecoderSpec, EncoderSpec, HostOptions, Limits, PieceSpec, SpeechReport } from "./protocol.ts";
 import { isShort, isUrgent, runInSlot, type SlotOptions } from "./run-in-slot.ts";
@@ -131,6 +132,8 @@ export interface SubprocessHostOptions extends SlotsOptions {
 /** Shorter than the timeout of health checks. */
 const pingMs = 1500;
 
+const defaultConcurrency = 4;
+
 const idleEncoders = Object.fromEntries(
   encodedFormats.map((format) => [format, formats[format].encoder.idle]),
 );
@@ -173,21 +176,29 @@ const specOf = (job: PieceJob): Omit<PieceSpec, "shape"> => {
   return { job: { ...defaults, ...tool, lowPriority: false }, input };
 };
 
+/** Returns the options of the helper process of a host. */
+export const helperOptions = ({
+  concurrency = defaultConcurrency,
+  encodersAhead = idleEncoders,
+  encodesByLibrary = true,
+  codecFolder = "",
+  speakers = Math.min(concurrency, Math.max(2, availableParallelism())),
+  path = "/usr/local/bin:/usr/bin:/bin",
+}: SubprocessHostOptions): ForkOptions => ({
+  ...{ path, encodersAhead, speakers },
+  codecFolder: encodesByLibrary ? codecFolder : undefined,
+});
+
 /** @throws {ToolFailed} when the helper process does not start */
 export const openSubprocessHost = async (options: SubprocessHostOptions = {}): Promise<SubprocessHost> => {
   const {
-    concurrency = 4,
-    encodersAhead = idleEncoders,
-    encodesByLibrary = true,
+    concurrency = defaultConcurrency,
     graceMs = 5000,
     warn = () => {},
     superviseHelper = superviseHostProcess,
     signal,
   } = options;
-  const { speakers = Math.min(concurrency, Math.max(2, availableParallelism())) } = options;
-  const codecFolder = encodesByLibrary ? (options.codecFolder ?? "") : undefined;
-  const { path = "/usr/local/bin:/usr/bin:/bin" } = options;
-  const helper = superviseHelper({ path, encodersAhead, speakers, codecFolder }, warn);
+  const helper = superviseHelper(helperOptions(options), warn);
   signal?.addEventListener("abort", () => void helper.close(), { once: true });
   const { versions, espeak, encoderFallback } = (await helper.current()).report;
   if (encoderFallback !== undefined) warn(encoderFallback);

@@ -31,7 +31,7 @@ export const superviseHostProcess = (
 
   const start = async (): Promise<HostProcess> => {
     const pause = pausesMs[Math.min(shortLives, pausesMs.length - 1)] ?? 0;
-    await delay(pause, undefined, { signal: closing.signal });
+    if (pause > 0) await delay(pause, undefined, { signal: closing.signal });
     starts++;
     const born = performance.now();
     shortLives++;

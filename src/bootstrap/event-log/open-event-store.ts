@@ -13,7 +13,7 @@ import { prefixedEventStore } from "../../eventstore/prefixed-event-store.ts";
 import type { ProjectionServer } from "../../eventstore/projection-server.ts";
 import { withRightClock } from "../../eventstore/right-clock.ts";
 import { openSqliteEventStore } from "../../eventstore/sqlite/sqlite-event-store.ts";
-import type { Writer } from "../../eventstore/sqlite/writer.ts";
+import type { SqliteThreads } from "../../eventstore/sqlite/threads.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
 import { BadSetting, type Settings, withSettingName } from "../../settings/read-settings.ts";
 import { noTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
@@ -31,8 +31,8 @@ interface OpenEventStoreOptions {
   readonly checked?: ServiceClock;
   /** The longest wait for an event store that is still starting. Default: 0. */
   readonly waitMs?: number;
-  /** The writer of the embedded store, if another process writes it. */
-  readonly writer?: Writer | undefined;
+  /** The threads of the embedded store, if they have been started. */
+  readonly threads?: SqliteThreads | undefined;
 }
 
 /**
@@ -42,10 +42,10 @@ interface OpenEventStoreOptions {
  */
 export const openEventStore = async (
   settings: Settings,
-  { clock, readOnly, telemetry = noTelemetry, checked, waitMs = 0, writer }: OpenEventStoreOptions,
+  { clock, readOnly, telemetry = noTelemetry, checked, waitMs = 0, threads }: OpenEventStoreOptions,
 ) => {
   if (!readOnly) await withSettingName("DATA_DIR", makePrivateDirectory(settings.dataDir));
-  const opened = await withSettingName("EVENT_STORE", openDriver(settings, readOnly, clock, writer));
+  const opened = await withSettingName("EVENT_STORE", openDriver(settings, readOnly, clock, threads));
   let refusal: UnsupportedLogFormat | undefined;
   const guarded: EventStore = {
     ...opened,
@@ -121,14 +121,14 @@ const openDriver = async (
   { eventStore }: Settings,
   readOnly: boolean,
   clock: () => EpochMs,
-  writer: Writer | undefined,
+  threads: SqliteThreads | undefined,
 ): Promise<EventStore> => {
   if (eventStore.kind === "esdb") {
     const { openEventStoreDB } = await import("../../eventstore/eventstoredb/eventstoredb-event-store.ts");
     return await openEventStoreDB({ url: eventStore.url, readOnly });
   }
   if (!readOnly) await makePrivateDirectory(dirname(eventStore.path));
-  return await openSqliteEventStore({ path: eventStore.path, readOnly, clock, ...(writer && { writer }) });
+  return await openSqliteEventStore({ path: eventStore.path, readOnly, clock, threads });
 };
 
 /**

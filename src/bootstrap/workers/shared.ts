@@ -1,6 +1,5 @@
 import type { Reports } from "../../application/health/combine-reports.ts";
 import type { OpenResource } from "../../async/scheduler/scheduler.ts";
-import type { Writer } from "../../eventstore/sqlite/writer.ts";
 import type { ListenAt } from "../../http/kernel/server.ts";
 import { type OpenShares, wholeLimit } from "../../limits/shares.ts";
 import { superviseHostProcess } from "../../subprocess/supervisor.ts";
@@ -11,8 +10,6 @@ export type AskOthers = <Kind extends keyof Reports>(
 
 /** What this process shares with the other workers of its service. */
 export interface Shared {
-  /** The writer of the embedded log. If undefined, this process opens one of its own. */
-  readonly writer: Writer | undefined;
   /** Supervises the process of the speech tools. */
   readonly superviseHelper: typeof superviseHostProcess;
   /** Opens resources whose slots all workers share. If undefined, this process has its own. */
@@ -39,7 +36,6 @@ export interface Shared {
 
 /** The parts of a process that is the whole service. */
 export const alone: Shared = {
-  writer: undefined,
   superviseHelper: superviseHostProcess,
   openSharedResource: undefined,
   openShares: () => wholeLimit,

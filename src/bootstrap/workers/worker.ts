@@ -62,7 +62,6 @@ export const joinWorkers = ({ close, metrics, service }: WorkerOptions) => {
   });
   const [http, wyoming] = sockets.map((_, index) => ({ fd: firstSocketFd + index }));
   const shared: Shared = {
-    writer: openRemoteWriter(primary),
     superviseHelper: helper.supervise,
     openShares: limits.open,
     openSharedResource: openRemoteResource(primary),
@@ -74,7 +73,7 @@ export const joinWorkers = ({ close, metrics, service }: WorkerOptions) => {
     untilOthersShow: (position) => primary.call("untilOthersShow", position),
     onJournal: (journal, isOpen) => primary.post("journal", { journal, isOpen }),
   };
-  return { place, shared, primary };
+  return { place, shared, writer: openRemoteWriter(primary), primary };
 };
 
 /** Throws if the files were replaced while the primary runs: its calls may differ. */

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { EpochMs } from "../../domain/time.ts";
 import { createAppendBudget } from "../append-budget.ts";
 import {
@@ -15,12 +14,9 @@ import {
   validateRetention,
   validateWrite,
 } from "../event-validation.ts";
-import { openFile } from "./database-file.ts";
-import type { ReaderProtocol } from "./protocol.ts";
 import { readStream } from "./read-stream.ts";
 import { openSubscriptions } from "./subscription.ts";
-import { WorkerClient } from "./worker-rpc.ts";
-import { startWriter, type Writer } from "./writer.ts";
+import { type SqliteThreads, startThreads } from "./threads.ts";
 
 interface SqliteEventStoreOptions {
   /**
@@ -31,36 +27,25 @@ interface SqliteEventStoreOptions {
   readonly readOnly?: boolean;
   /** Default: `Date.now`. */
   readonly clock?: () => EpochMs;
-  /** Another process's writer of the same file. Default: a writer thread of this process. */
-  readonly writer?: Writer;
+  /** The threads for this file, if they have been started. `close` ends them. */
+  readonly threads?: SqliteThreads | undefined;
 }
 
 /**
- * Opens the embedded event store: one SQLite file that several processes may share. SQLite runs in
- * two worker threads, a writer and a reader, so that a slow disk or another process's lock never
- * blocks the event loop.
+ * Opens the embedded event store: one SQLite file that several processes may share.
  * @throws {EventStoreUnavailable} if the file cannot be opened, is not a database, or is of a newer
  * release
  */
 export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Promise<EventStore> => {
   const { clock = Date.now, readOnly = false } = options;
-  const file = await openFile(resolve(options.path), readOnly);
-  const writer = options.writer ?? startWriter(file);
-  const reader = new WorkerClient<ReaderProtocol>({
-    entry: new URL("./reader-worker.ts", import.meta.url),
-    workerData: file,
-    send: "now",
-  });
-  reader.start(); // it starts together with the writer, which may create the tables
+  const threads = options.threads ?? (await startThreads(options));
+  const { writer, reader } = threads;
   const subscriptions = openSubscriptions(reader);
   const withinBudget = createAppendBudget();
 
   const close = async (): Promise<void> => {
     subscriptions.close();
-    await reader.close();
-    // The writer is closed last, because an open reader would keep it from truncating the
-    // write-ahead log.
-    await writer.close();
+    await threads.close();
   };
 
   try {

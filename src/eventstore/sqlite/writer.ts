@@ -14,13 +14,16 @@ export interface Writer {
   close(): Promise<void>;
 }
 
-/** Starts the thread with the first call. */
-export const startWriter = (file: DatabaseFile): Writer =>
-  new WorkerClient<WriterProtocol>({
+/** Starts the thread, or only prepares its start with the first call. */
+export const startWriter = (file: DatabaseFile, { ahead }: { readonly ahead: boolean }): Writer => {
+  const client = new WorkerClient<WriterProtocol>({
     entry: new URL("./writer-worker.ts", import.meta.url),
     workerData: file,
     send: "together",
   });
+  if (ahead) client.start();
+  return client;
+};
 
 /**
  * Starts a writer for several processes: groups of all their appends share the cost of an fsync.
@@ -28,4 +31,4 @@ export const startWriter = (file: DatabaseFile): Writer =>
  * @throws {EventStoreUnavailable} if the file cannot be opened
  */
 export const openWriter = async (path: string): Promise<Writer> =>
-  startWriter(await openFile(resolve(path), false));
+  startWriter(await openFile(resolve(path), false), { ahead: true });

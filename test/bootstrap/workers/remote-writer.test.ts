@@ -9,6 +9,7 @@ import {
 } from "../../../src/bootstrap/workers/remote-writer.ts";
 import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { startThreads } from "../../../src/eventstore/sqlite/threads.ts";
 import { openWriter, type Writer } from "../../../src/eventstore/sqlite/writer.ts";
 import type { Protocol } from "../../../src/workers/port.ts";
 import { eventStoreContract } from "../../contracts/event-store.ts";
@@ -27,7 +28,10 @@ eventStoreContract("sqlite, written by the primary", async () => {
   const path = join(folder, "events.db");
   const writer = await openWriter(path);
   let now = Date.UTC(2026, 0, 1);
-  const open = () => openSqliteEventStore({ path, clock: () => now, writer: connectTo(writer).remote });
+  const open = async () => {
+    const threads = await startThreads({ path, writer: connectTo(writer).remote });
+    return await openSqliteEventStore({ path, clock: () => now, threads });
+  };
   const store = await open();
   return {
     store,

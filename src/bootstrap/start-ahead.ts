@@ -1,0 +1,45 @@
+import { dirname } from "node:path";
+import type { Logger } from "pino";
+import { type SqliteThreads, startThreads } from "../eventstore/sqlite/threads.ts";
+import type { Writer } from "../eventstore/sqlite/writer.ts";
+import { type Settings, withSettingName } from "../settings/read-settings.ts";
+import { helperOptions } from "../subprocess/subprocess-host.ts";
+import { superviseHostProcess } from "../subprocess/supervisor.ts";
+import { makePrivateDirectory } from "./private-directory.ts";
+
+/**
+ * Starts the process of the speech tools and the threads of the event store. They need few modules,
+ * and start on other cores while this thread loads the modules of the service, which takes as long.
+ * `close` ends those that the service has not closed.
+ * @throws {BadSetting} if the files of the event store cannot be opened
+ */
+export const startAhead = async (settings: Settings, log: Pick<Logger, "warn">) => {
+  await using resources = new AsyncDisposableStack();
+  const options = helperOptions({ concurrency: settings.synthesisConcurrency });
+  const helper = superviseHostProcess(options, (sentence) => log.warn(sentence));
+  resources.defer(helper.close);
+  helper.current().catch(() => {}); // the service asks for it again, and reports its failure
+  const threads = await startEventStoreThreads(settings);
+  if (threads) resources.defer(threads.close);
+  const started = resources.move();
+  return { superviseHelper: () => helper, threads, close: () => started.disposeAsync() };
+};
+
+/**
+ * Starts the threads of the embedded event store. Resolves with undefined if the log is elsewhere.
+ * `writer`: the writer of the log, if it is in another process.
+ * @throws {BadSetting}
+ */
+export const startEventStoreThreads = async (
+  { eventStore, dataDir }: Settings,
+  writer?: Writer,
+): Promise<SqliteThreads | undefined> => {
+  await withSettingName("DATA_DIR", makePrivateDirectory(dataDir));
+  if (eventStore.kind !== "sqlite") return undefined;
+  const { path } = eventStore;
+  const start = async () => {
+    await makePrivateDirectory(dirname(path));
+    return await startThreads({ path, writer });
+  };
+  return await withSettingName("EVENT_STORE", start());
+};
