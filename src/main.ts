@@ -1,3 +1,4 @@
+import { limitHeapGrowth } from "./bootstrap/heap-growth.ts";
 import { createLogger, startTelemetry } from "./bootstrap/observability.ts";
 import { closeOnSignal, exitWithError } from "./bootstrap/shutdown.ts";
 import { readSettings, type Settings } from "./settings/read-settings.ts";
@@ -24,6 +25,8 @@ const serve = async (settings: Settings): Promise<void> => {
   if (metricsUrl !== undefined) log.info({ url: metricsUrl }, "metrics");
   if (service.wyomingUrl !== undefined) log.info({ url: service.wyomingUrl }, "wyoming");
   log.info({ url: service.url }, "listening");
+  await service.loaded;
+  limitHeapGrowth();
 };
 
 /** Serves in several processes. This one stays small: it loads nothing that serves requests. */

@@ -1,3 +1,4 @@
+import { limitHeapGrowth } from "./bootstrap/heap-growth.ts";
 import { createLogger, startTelemetry } from "./bootstrap/observability.ts";
 import type { Service } from "./bootstrap/service.ts";
 import { exitWithError } from "./bootstrap/shutdown.ts";
@@ -33,6 +34,8 @@ const serve = async (): Promise<void> => {
   const onFatal = (error: Error): void => primary.post("fatal", error.message);
   service = await composeService(settings, log, { telemetry, shared, threads, onFatal });
   primary.post("serving", undefined);
+  await service.loaded;
+  limitHeapGrowth();
 };
 
 serve().catch((error) => {

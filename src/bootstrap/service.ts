@@ -50,6 +50,8 @@ export interface Service {
   readonly url: string;
   /** The address of the Wyoming protocol, if it is served. */
   readonly wyomingUrl: string | undefined;
+  /** Resolves when the modules are loaded that requests may need but the start does not. */
+  readonly loaded: Promise<void>;
   /**
    * Takes over the journal of a process that is known to have ended.
    * @throws {Unavailable}
@@ -177,7 +179,7 @@ export const composeService = async (
   const url = await serveHttp(runtime, application, wyoming ? [eventLog, wyoming] : [eventLog]);
 
   // Background tasks, which begin when requests are served.
-  loadRest().catch(onFatal);
+  const loaded = loadRest().catch(onFatal);
   if (shared.isFirst) {
     composeLegacyRemoval(runtime, core, audio);
     if (gallery) scheduleSamples(runtime, core, audio, gallery);
@@ -189,6 +191,7 @@ export const composeService = async (
   return {
     url,
     wyomingUrl: wyoming?.url,
+    loaded,
     recoverJournal: ledger.recoverJournal,
     report: async (kind) => {
       const reports = {

@@ -17,6 +17,7 @@ import {
   superviseWorkers,
 } from "../../workers/supervise-workers.ts";
 import { forkWorker } from "../../workers/worker-process.ts";
+import { limitHeapGrowth } from "../heap-growth.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
 import { closeOnSignal } from "../shutdown.ts";
 import type { CallsToPrimary, CallsToWorker, WorkerArgument } from "./calls.ts";
@@ -164,6 +165,7 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
     { url: `http://${addressOf(sockets[0] as ListeningSocket)}`, workers: settings.workers },
     "listening",
   );
+  limitHeapGrowth();
 };
 
 /** Serves /metrics, if it is configured. */
