@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { rewrite, unchanged } from "../../../../src/domain/text/mapped-text.ts";
 import { englishWords, ruleGroups } from "../../../../src/domain/text/preparation/english/english.ts";
+import { compiled } from "../../../../src/domain/text/preparation/english/rule.ts";
 import { testSeed } from "../../../support/sample.ts";
 
 const written = (text: string, lang: string): string =>
@@ -373,10 +374,11 @@ describe("An English text", () => {
           .flatMap(({ rules }) => rules)
           .filter(([pattern, say]) =>
             dialects.some(
-              (dialect) => rewrite(unchanged(text), pattern, (match) => say(match, dialect)).text !== text,
+              (dialect) =>
+                rewrite(unchanged(text), compiled(pattern), (match) => say(match, dialect)).text !== text,
             ),
           );
-        expect(changing.map(([pattern]) => pattern)).to.deep.equal([]);
+        expect(changing.map(([pattern]) => compiled(pattern))).to.deep.equal([]);
       }),
       { seed: testSeed, numRuns: 3_000 },
     );

@@ -7,7 +7,7 @@ import { moneyRules } from "./money.ts";
 import { phoneRules } from "./phones.ts";
 import { dimensionRules, quantityRules } from "./quantities.ts";
 import { romanNumeralRules } from "./roman-numerals.ts";
-import type { Dialect, Rule } from "./rule.ts";
+import { compiled, type Dialect, type Rule } from "./rule.ts";
 import { signRules } from "./signs.ts";
 import { timeRules } from "./times.ts";
 import { unitRules } from "./units.ts";
@@ -62,7 +62,7 @@ export const englishWords: Step = (text, { lang }) => {
     (written, { needs, rules }) =>
       !needs || needs.test(written.text)
         ? rules.reduce(
-            (text, [pattern, say]) => rewrite(text, pattern, (match) => say(match, dialect)),
+            (text, [pattern, say]) => rewrite(text, compiled(pattern), (match) => say(match, dialect)),
             written,
           )
         : written,
