@@ -43,7 +43,6 @@ import { voiceFiles } from "./speech/voice-files.ts";
 import { composeWebhooks } from "./webhooks.ts";
 import { startWebsiteReports } from "./website-reports.ts";
 import { alone } from "./workers/shared.ts";
-import { serveWyoming } from "./wyoming.ts";
 
 export interface Service {
   /** The base URL that it listens on. */
@@ -171,7 +170,9 @@ export const composeService = async (
   const status = composeStatus(runtime, core, health, activity);
 
   // The interfaces, which call everything above.
-  const wyoming = await serveWyoming(runtime, { core, access, speech });
+  const wyoming = settings.wyoming
+    ? await (await import("./wyoming.ts")).serveWyoming(runtime, settings.wyoming, { core, access, speech })
+    : undefined;
   const application = {
     ...{ core, access, audio, speech, health, status, sealer, audioReports, eventLog, gallery },
     voiceFiles: voiceFiles(core.naturalVoices),

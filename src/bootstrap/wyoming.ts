@@ -1,6 +1,6 @@
 import packageJson from "../../package.json" with { type: "json" };
 import { errorMessage } from "../domain/errors.ts";
-import { nameListenSetting } from "../settings/read-settings.ts";
+import { nameListenSetting, type Settings } from "../settings/read-settings.ts";
 import { createCaller } from "../wyoming/caller.ts";
 import { createInfo } from "../wyoming/info.ts";
 import { listenForWyoming, type WyomingServer } from "../wyoming/server.ts";
@@ -8,14 +8,12 @@ import type { Access } from "./access.ts";
 import type { Core, Runtime } from "./core.ts";
 import type { SynthesisParts } from "./speech/synthesis.ts";
 
-/** Listens for clients of the Wyoming protocol, if it is configured. */
+/** Listens for clients of the Wyoming protocol. */
 export const serveWyoming = async (
   { settings, log, telemetry, resources, shutdownTimeLeft, shared }: Runtime,
+  { host, port, key }: NonNullable<Settings["wyoming"]>,
   { core, access, speech }: { readonly core: Core; readonly access: Access; readonly speech: SynthesisParts },
-): Promise<WyomingServer | undefined> => {
-  const { wyoming, maxTextCharacters } = settings;
-  if (!wyoming) return undefined;
-  const { key } = wyoming;
+): Promise<WyomingServer> => {
   const caller = createCaller({ ...access, key });
   try {
     caller.current();
@@ -29,9 +27,8 @@ export const serveWyoming = async (
     info: createInfo(speech.voices, packageJson.version),
     configOf: (websiteId: string) => core.websites.get(websiteId).config,
   };
-  const { host, port } = wyoming;
   const listening = listenForWyoming({
-    ...{ host, port, ...shared.sockets.wyoming, services, maxTextCharacters },
+    ...{ host, port, ...shared.sockets.wyoming, services, maxTextCharacters: settings.maxTextCharacters },
     log: log.child({ route: "wyoming", apiKey: key.apiKey }),
   });
   const server = await listening.catch(nameListenSetting("WYOMING_PORT", "WYOMING_HOST"));

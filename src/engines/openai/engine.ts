@@ -14,8 +14,9 @@ import { afterFirstByte } from "../provider-http/peek.ts";
 import { errorFrom } from "../provider-http/responses.ts";
 import { type CaptionedWord, captionMarks, readCaptioned } from "./captions.ts";
 import { pcmRate, readAsSamples, readSpeech } from "./read-audio.ts";
-import { isRealtimeModel, realtimeVersion, speakRealtime } from "./realtime.ts";
+import { realtimeVersion, speakRealtime } from "./realtime.ts";
 import { requestOf, type SpeechServer, serverIdentity } from "./server.ts";
+import { isRealtimeModel } from "./voices.ts";
 
 /**
  * The maximum length of a request's text in bytes of UTF-8. `gpt-4o-mini-tts` takes 2,000 tokens

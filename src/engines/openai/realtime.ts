@@ -16,9 +16,6 @@ import { errorFrom, invalidAudio, invalidResponse } from "../provider-http/respo
 import { pcmRate } from "./read-audio.ts";
 import { requestOf, type SpeechServer } from "./server.ts";
 
-/** OpenAI's models that speak over a WebSocket only. */
-export const isRealtimeModel = (model: string): boolean => /^gpt-(?:4o-(?:mini-)?)?realtime/.test(model);
-
 /** This version is a part of the audio's name. Raise it when the requests change. */
 export const realtimeVersion = "realtime 1";
 

@@ -1,7 +1,6 @@
 import { kokoroLanguages } from "../../domain/catalog/natural-voices.ts";
 import type { ShortGender } from "../../domain/synthesis/speech.ts";
 import type { ProviderVoice } from "../provider.ts";
-import { isRealtimeModel } from "./realtime.ts";
 
 /**
  * The properties of a voice by its name. Without a language it speaks any; unknown genders count as
@@ -41,6 +40,9 @@ const openAiVoices: Readonly<Record<string, ShortGender>> = {
   marin: "f",
   cedar: "m",
 };
+
+/** OpenAI's models that speak over a WebSocket only. */
+export const isRealtimeModel = (model: string): boolean => /^gpt-(?:4o-(?:mini-)?)?realtime/.test(model);
 
 /** OpenAI's API reference lists no others for realtime models. */
 const notRealtime: readonly string[] = ["fable", "nova", "onyx"];
