@@ -16,6 +16,7 @@ import { createScheduler, type Scheduler } from "../async/scheduler/scheduler.ts
 import { backgroundTime } from "../async/time.ts";
 import { rateStream } from "../domain/ledger/rate.ts";
 import type { EpochMs } from "../domain/time.ts";
+import type { ClassicTools } from "../engines/local/engine.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../engines/natural-voices/natural-voices.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
@@ -43,6 +44,8 @@ export interface Runtime {
   readonly telemetry: Telemetry;
   /** The speech tools. Their process starts while the log is read. */
   readonly host: Promise<SubprocessHost>;
+  /** The tools that need no files of voices. */
+  readonly classicTools: Promise<ClassicTools>;
   /**
    * The resources, which are closed in reverse order, at shutdown or when a later builder fails.
    */

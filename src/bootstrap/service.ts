@@ -116,7 +116,7 @@ export const composeService = async (
     onStart: telemetry.started,
     ...(shared.openSharedResource && { openShared: shared.openSharedResource }),
   });
-  const host = openSpeechTools(settings, scheduler, { log, resources, superviseHelper });
+  const tools = openSpeechTools(settings, scheduler, { log, resources, superviseHelper });
 
   // The log, its views and the admin services, and the keys that the log must know.
   const masterKeys = await obtainMasterKeys(settings);
@@ -126,7 +126,7 @@ export const composeService = async (
   for (const problem of await sharedPaths([settings.dataDir, join(settings.dataDir, "master.key")]))
     log.warn(`DATA_DIR: ${problem}`);
   const { clock } = core;
-  const given = { settings, log, clock, telemetry, host, shared };
+  const given = { settings, log, clock, telemetry, ...tools, shared };
   const runtime: Runtime = { ...given, resources, shutdownTimeLeft, onError };
   const cipher = await core.cipher();
   const namingKey = await core.namingKey();

@@ -23,7 +23,7 @@ export const composeSpeakSamplesNow =
     const runtime: Runtime = {
       ...{ settings, log, resources, clock: core.clock },
       telemetry: noTelemetry,
-      host: openSpeechTools(settings, core.scheduler, { log, resources }),
+      ...openSpeechTools(settings, core.scheduler, { log, resources }),
       shared: alone,
       shutdownTimeLeft: createShutdownDeadline(settings.drainSeconds * 1_000),
       onError: () => {},

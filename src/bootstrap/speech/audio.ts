@@ -10,7 +10,7 @@ import { createMemoryCache } from "../../audio/pipeline/memory-cache.ts";
 import { createPipeline } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import { noVersion } from "../../engines/engine.ts";
-import { localEngines } from "../../engines/local/engine.ts";
+import { findClassicTools, localEngines } from "../../engines/local/engine.ts";
 import { japaneseReadings } from "../../engines/local/japanese/japanese-readings.ts";
 import type { Settings } from "../../settings/read-settings.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../subprocess/subprocess-host.ts";
@@ -24,9 +24,9 @@ import { composeFreeEngines } from "./providers.ts";
 export type AudioParts = Awaited<ReturnType<typeof composeAudio>>;
 
 /**
- * Starts the process of the speech tools. It needs no other part of the service. `composeAudio`
- * reports its failure. `resources` end it if a later step of the start fails. Otherwise it is
- * closed before the audio store.
+ * Starts the process of the speech tools, and lists their voices. This needs no other part of the
+ * service. `composeAudio` reports its failure. `resources` end it if a later step of the start
+ * fails. Otherwise it is closed before the audio store.
  */
 export const openSpeechTools = (
   { synthesisConcurrency: concurrency }: Settings,
@@ -38,7 +38,7 @@ export const openSpeechTools = (
   }: Pick<Runtime, "log" | "resources"> & {
     readonly superviseHelper?: typeof superviseHostProcess;
   },
-): Promise<SubprocessHost> => {
+): Pick<Runtime, "host" | "classicTools"> => {
   const warn = (message: string) => log.warn(message);
   const failed = new AbortController();
   const host = openSubprocessHost({
@@ -52,7 +52,9 @@ export const openSpeechTools = (
       () => {},
     );
   });
-  return host;
+  const classicTools = host.then(findClassicTools);
+  classicTools.catch(() => {}); // `composeAudio` reports it
+  return { host, classicTools };
 };
 
 /** Composes the engines, the encoder and the audio store, with the pipeline over them. */
@@ -69,7 +71,7 @@ export const composeAudio = async (runtime: Runtime, core: Core, { createdAt }: 
   resources.defer(japanese.close);
   const natural = composeNaturalVoices(runtime, core, host);
   const local = await localEngines({
-    ...{ host, japanese, warn },
+    ...{ host, japanese, warn, classic: await runtime.classicTools },
     models: models.tools,
     natural: natural.tools,
   });
