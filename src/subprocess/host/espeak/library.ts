@@ -1,6 +1,7 @@
 import koffi from "koffi";
 import type { EspeakRequest, SpeechEvent } from "../../espeak.ts";
 import { openDelayedFree } from "./delayed-free.ts";
+import { inspectLibrary } from "./loaded-library.ts";
 
 export type EspeakLibrary = ReturnType<typeof openEspeakLibrary>;
 
@@ -8,8 +9,6 @@ export type EspeakLibrary = ReturnType<typeof openEspeakLibrary>;
  * Debian's name of the library with the ABI below (espeak_ng.h and speak_lib.h of 1.49 to 1.52).
  */
 const libraryName = "libespeak-ng.so.1";
-/** These libraries are loaded separately, so that they stay loaded when espeak-ng's is unloaded. */
-const dependencies = ["libpcaudio.so.0", "libsonic.so.0"];
 
 const synchronousOutput = 1; // ENOUTPUT_MODE_SYNCHRONOUS
 const positionIsCharacter = 1; // POS_CHARACTER
@@ -36,6 +35,7 @@ const eventType = koffi.struct("espeak_EVENT", {
   user_data: "void *",
   id: koffi.array("uint8", 8),
 });
+const eventBytes = koffi.sizeof(eventType);
 const callbackType = koffi.proto("int espeak_callback(void *samples, int count, void *events)");
 
 interface NativeEvent {
@@ -51,9 +51,8 @@ type Receive = (samples: Buffer, events: readonly NativeEvent[]) => void;
  * Opens espeak-ng's library. Calls block, and callbacks run within them. Three faults of the
  * library are corrected, so that its samples are those of the command line:
  * - It keeps state between texts that no call resets: sounds differ in length after another voice.
- *   So each text gets a new copy of the library: it is unloaded and loaded again, which resets all
- *   its variables. The random numbers of the C library, which some variants use as noise, are also
- *   restarted.
+ *   So before each text, all its variables get the values that they had when it was loaded. The
+ *   random numbers of the C library, which some variants use as noise, are also restarted.
  * - It reads parts of its stack that it has not written (found by Valgrind in 1.51, for words whose
  *   phonemes it does not know). All calls use the same stack of koffi, which would still contain
  *   data of an earlier text. So the stack is cleared before, by passing a structure by value.
@@ -63,14 +62,11 @@ type Receive = (samples: Buffer, events: readonly NativeEvent[]) => void;
  */
 export const openEspeakLibrary = (open = openNative) => {
   let receive: Receive = () => undefined;
-  const { seedRandom, clearStack, load } = open((samples, events) => receive(samples, events));
-  let loaded = load();
+  const library = open((samples, events) => receive(samples, events));
   let isUsed = false;
-  const version = loaded.info(null).split(" ", 1)[0] ?? "";
-  const renew = (): void => {
-    if (!isUsed) return;
-    loaded.close();
-    loaded = load();
+  const version = library.info(null).split(" ", 1)[0] ?? "";
+  const reset = (): void => {
+    if (isUsed) library.reset();
     isUsed = false;
   };
 
@@ -78,12 +74,9 @@ export const openEspeakLibrary = (open = openNative) => {
     /** espeak-ng's own version. */
     version,
     /** The rate of the samples, in Hz. */
-    sampleRate: (): number => loaded.sampleRate(),
-    /**
-     * Loads the copy for the next text, so that this text starts at once. Call it between two
-     * texts.
-     */
-    renew,
+    sampleRate: (): number => library.sampleRate(),
+    /** Resets the library, so that the next text starts at once. Call it between two texts. */
+    reset,
     /**
      * Speaks one text. `onSamples` receives s16le mono samples as they are made. Returns the
      * events.
@@ -94,12 +87,12 @@ export const openEspeakLibrary = (open = openNative) => {
       onSamples: (samples: Buffer) => void,
     ): readonly SpeechEvent[] => {
       if (text === "") return []; // like the command line; the library itself would return a pause
-      renew();
+      reset();
       isUsed = true;
-      seedRandom(1);
-      if (loaded.setVoice(voice) !== 0) throw new Error("There is no such voice.");
+      library.seedRandom(1);
+      if (library.setVoice(voice) !== 0) throw new Error("There is no such voice.");
       for (const parameter of ["rate", "volume", "pitch"] as const) {
-        loaded.setParameter(parameters[parameter], prosody[parameter], 0);
+        library.setParameter(parameters[parameter], prosody[parameter], 0);
       }
       const events: SpeechEvent[] = [];
       receive = (samples, more) => {
@@ -112,8 +105,8 @@ export const openEspeakLibrary = (open = openNative) => {
       };
       const input = Buffer.from(`${text}\0`);
       const flags = textFlags | (ssml ? ssmlFlag : 0) | (phonemes ? phonemesFlag : 0);
-      clearStack();
-      const status = loaded.synthesize(input, input.length, 0, positionIsCharacter, 0, flags, null, null);
+      library.clearStack();
+      const status = library.synthesize(input, input.length, 0, positionIsCharacter, 0, flags, null, null);
       if (status !== statusOk) throw new Error(`The library did not speak the text (status ${status}).`);
       return events;
     },
@@ -123,17 +116,17 @@ export const openEspeakLibrary = (open = openNative) => {
      * @throws {Error} if there is no such voice
      */
     phonemes: (voice: string, text: string): string => {
-      renew();
+      reset();
       isUsed = true;
-      if (loaded.setVoice(voice) !== 0) throw new Error("There is no such voice.");
-      clearStack();
-      return loaded.phonemes(text);
+      if (library.setVoice(voice) !== 0) throw new Error("There is no such voice.");
+      library.clearStack();
+      return library.phonemes(text);
     },
     /**
      * Call it before the process ends. Otherwise the library's thread would still run while its
      * code is unloaded.
      */
-    close: (): void => loaded.close(),
+    close: (): void => library.close(),
   };
 };
 
@@ -144,90 +137,78 @@ const stackBytes = 256 * 1024;
 const stackType = koffi.struct("stack", { bytes: koffi.array("uint8", stackBytes) });
 const clean = { bytes: new Uint8Array(stackBytes) };
 
-/**
- * Returns functions of the C library, and `load`, which returns those of a new copy of espeak-ng's.
- */
+const readEvents = (list: unknown): NativeEvent[] => {
+  const events: NativeEvent[] = [];
+  for (let at = 0; koffi.decode(list, at, "int") !== endOfEvents; at += eventBytes) {
+    events.push(koffi.decode(list, at, eventType) as NativeEvent);
+  }
+  return events;
+};
+
+/** Loads the library and initialises it as its command line does. */
 const openNative = (receive: Receive) => {
-  const seedRandom = koffi.load(null).func("void srand(unsigned int seed)") as (seed: number) => void;
-  const takeStack = koffi.load(null).func("getpid", "int", [stackType]) as (stack: typeof clean) => number;
-  for (const name of dependencies) loadIfPresent(name);
+  const libc = koffi.load(null);
+  const takeStack = libc.func("getpid", "int", [stackType]) as (stack: typeof clean) => number;
+  const library = koffi.load(libraryName);
+  const synthesizeAddress = library.symbol("espeak_Synth") as bigint;
+  const loaded = inspectLibrary(synthesizeAddress);
+  const variables = loaded.variables.slice();
+  const delayFree = openDelayedFree(loaded);
   const callback = koffi.register((samples: unknown, count: number, events: unknown): number => {
     const copy = samples && count > 0 ? Buffer.from(new Uint8Array(koffi.view(samples, 2 * count))) : nothing;
     receive(copy, readEvents(events));
     return 0;
   }, koffi.pointer(callbackType));
-  const delayFree = openDelayedFree();
-  return { seedRandom, clearStack: () => takeStack(clean), load: () => loadLibrary(callback, delayFree) };
-};
-
-/**
- * Loads a dependency if it is installed. If it is not, only espeak-ng's library knows whether it
- * needs it.
- */
-const loadIfPresent = (name: string): void => {
-  try {
-    koffi.load(name);
-  } catch {
-    // A build without audio output does not have it.
-  }
-};
-
-const readEvents = (list: unknown): NativeEvent[] => {
-  const events: NativeEvent[] = [];
-  for (let at = 0; ; at += koffi.sizeof(eventType)) {
-    const event = koffi.decode(list, at, eventType) as NativeEvent;
-    if (event.type === endOfEvents) return events;
-    events.push(event);
-  }
-};
-
-/** Loads the library and initialises it as its command line does. */
-const loadLibrary = (callback: bigint, delayFree: ReturnType<typeof openDelayedFree>) => {
-  const library = koffi.load(libraryName);
   const initializePath = library.func("void espeak_ng_InitializePath(const char *path)");
   const initialize = library.func("int espeak_ng_Initialize(void *context)");
   const initializeOutput = library.func(
     "int espeak_ng_InitializeOutput(int mode, int length, const char *device)",
   );
   const setCallback = library.func("void espeak_SetSynthCallback(void *callback)");
-  const terminate = library.func("int espeak_ng_Terminate()");
-  initializePath(null);
-  const status = initialize(null) || initializeOutput(synchronousOutput, 0, null);
-  if (status !== 0) throw new Error(`espeak-ng could not be initialised (status ${status}).`);
-  setCallback(callback);
+  const terminate = library.func("int espeak_ng_Terminate()") as () => void;
+  const start = (): void => {
+    initializePath(null);
+    const status = initialize(null) || initializeOutput(synchronousOutput, 0, null);
+    if (status !== 0) throw new Error(`espeak-ng could not be initialised (status ${status}).`);
+    setCallback(callback);
+  };
+  start();
   const textToPhonemes = library.func(
     "const char *espeak_TextToPhonemes(_Inout_ const void **text, int mode, int phonemes)",
   ) as (text: unknown[], mode: number, phonemes: number) => string | null;
   const synthesize = library.func(
     "int espeak_Synth(const void *text, size_t size, uint position, int type, uint end, uint flags, void *id, void *data)",
   ) as (...args: readonly unknown[]) => number;
-  const synthesizeAddress = library.symbol("espeak_Synth") as bigint;
   return {
+    seedRandom: libc.func("void srand(unsigned int seed)") as (seed: number) => void,
+    clearStack: (): void => void takeStack(clean),
     info: library.func("const char *espeak_Info(void *path)") as (path: null) => string,
     sampleRate: library.func("int espeak_ng_GetSampleRate()") as () => number,
     setVoice: library.func("int espeak_ng_SetVoiceByName(const char *name)") as (name: string) => number,
     setParameter: library.func("int espeak_SetParameter(int parameter, int value, int relative)") as (
       ...args: readonly number[]
     ) => number,
-    synthesize: (...args: readonly unknown[]): number =>
-      delayFree(synthesizeAddress, () => synthesize(...args)),
+    synthesize: (...args: readonly unknown[]): number => delayFree(() => synthesize(...args)),
     phonemes: (text: string): string => {
       const input = Buffer.from(`${text}\0`);
       const memory = koffi.alloc("char", input.length);
       koffi.encode(memory, koffi.array("uint8", input.length), input);
       const clauses: string[] = [];
       // Each call reads a clause and moves the pointer, at last to null.
-      delayFree(synthesizeAddress, () => {
+      delayFree(() => {
         for (const at = [memory as unknown]; at[0] !== null; )
           clauses.push(textToPhonemes(at, utf8Text, tiedIpa) ?? "");
       });
       koffi.free(memory);
       return clauses.join(" ");
     },
-    close: (): void => {
-      // Ends the library's thread, which must not outlive its code.
+    /** Frees the library's memory, and sets its variables to the values that it was loaded with. */
+    reset: (): void => {
       terminate();
-      library.unload();
+      loaded.variables.set(variables);
+      start();
     },
+    /** Ends the library's thread, which must not outlive its code. */
+    close: terminate,
   };
 };

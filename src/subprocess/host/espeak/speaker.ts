@@ -8,9 +8,9 @@ import { type EspeakLibrary, openEspeakLibrary } from "./library.ts";
  */
 
 /**
- * The process grows by 20 MB in its first 200 texts, and then by 30 KB per text, which the library
- * and koffi do not free. It is replaced after about 500 texts. The start of another process costs
- * as much CPU time as ten texts.
+ * The process grows by 10 MB in its first 200 texts, and then by 25 KB per text, which the library
+ * does not free. It is replaced after about 1,000 texts. The start of another process costs as much
+ * CPU time as ten texts.
  */
 const maxGrowthBytes = 32 * 1024 * 1024;
 
@@ -21,7 +21,7 @@ const main = (): void => {
   const maxBytes = process.memoryUsage.rss() + maxGrowthBytes;
   for (const line of readLines()) {
     if (speak(library, JSON.parse(line) as EspeakRequest, maxBytes)) break;
-    library.renew();
+    library.reset();
   }
   library.close();
 };

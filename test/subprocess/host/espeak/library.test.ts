@@ -6,16 +6,15 @@ describe("The library of espeak-ng", () => {
   const openWithStatus = (status: number) =>
     openEspeakLibrary(() => ({
       seedRandom: () => undefined,
-      clearStack: () => 0,
-      load: () => ({
-        info: () => "1.51 Data at: /usr/lib/espeak-ng-data",
-        sampleRate: () => 22_050,
-        setVoice: () => 0,
-        setParameter: () => 0,
-        synthesize: () => status,
-        phonemes: () => "",
-        close: () => undefined,
-      }),
+      clearStack: () => undefined,
+      info: () => "1.51 Data at: /usr/lib/espeak-ng-data",
+      sampleRate: () => 22_050,
+      setVoice: () => 0,
+      setParameter: () => 0,
+      synthesize: () => status,
+      phonemes: () => "",
+      reset: () => undefined,
+      close: () => undefined,
     }));
 
   it("fails a text that the library refuses, instead of taking it for silent", () => {
