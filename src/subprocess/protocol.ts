@@ -205,7 +205,7 @@ export type Response =
  * Messages are sent in order, so those of short responses wait for all that long responses have
  * sent.
  */
-export const windowBytes = 64 * 1024;
+export const windowBytes = 128 * 1024;
 
 /** The only argument of the helper process, as JSON. */
 export interface HostOptions {

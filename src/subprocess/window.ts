@@ -2,7 +2,7 @@ import { windowBytes } from "./protocol.ts";
 
 export type Window = ReturnType<typeof createWindow>;
 
-const partBytes = 32 * 1024;
+const partBytes = 64 * 1024;
 
 /**
  * Divides bytes into parts of one message each: a large message would delay those of other jobs.

@@ -11,13 +11,14 @@ import { cancelLine, type FrameKind, frameHeader, frameKinds, type SpokenText } 
 const input = 0;
 const output = 1;
 const lineFeed = 0x0a;
-/** The size of the first part: enough for the encoder to begin with. */
+/** The least size of the first part: enough for the encoder to begin with. */
 const firstPartBytes = 8 * 1024;
 /**
- * The size of further parts. It is less than a message of 32 KB, because samples that are held back
- * at the end of a part are sent with the next one.
+ * The least size of further parts doubles from part to part until it is this. It is less than a
+ * message of 64 KB, because samples that are held back at the end of a part are sent with the next
+ * one.
  */
-const partBytes = 30 * 1024;
+const maxPartBytes = 58 * 1024;
 
 export const reportReady = (report: string): void => {
   writeFrame(frameKinds.ready, JSON.stringify(report));
@@ -44,19 +45,19 @@ export const createWavWriter = (sampleRate: () => number) => {
   let parts: Buffer[] = [];
   let size = 0;
   let hasHeader = false;
-  let hasBegun = false;
+  let minBytes = firstPartBytes;
   /** Writes what is held back. */
   const flush = (): void => {
-    hasBegun = true;
-    if (size > 0) writeFrame(frameKinds.wav, Buffer.concat(parts, size));
+    if (size === 0) return;
+    writeFrame(frameKinds.wav, Buffer.concat(parts, size));
     parts = [];
     size = 0;
+    minBytes = Math.min(2 * minBytes, maxPartBytes);
   };
   const hold = (bytes: Buffer): void => {
-    if (size + bytes.length > partBytes) flush();
     parts.push(bytes);
     size += bytes.length;
-    if (!hasBegun && size >= firstPartBytes) flush();
+    if (size >= minBytes) flush();
   };
   return {
     /** 16-bit samples; the first call writes the header first. */
@@ -89,9 +90,8 @@ function* linesOfInput(): Generator<string, void> {
 }
 
 const writeFrame = (kind: FrameKind, content: string | Buffer): void => {
-  const bytes = Buffer.from(content);
-  writeAll(frameHeader(kind, bytes.length));
-  writeAll(bytes);
+  const bytes = typeof content === "string" ? Buffer.from(content) : content;
+  writeAll(Buffer.concat([frameHeader(kind, bytes.length), bytes]));
 };
 
 const writeAll = (bytes: Buffer): void => {

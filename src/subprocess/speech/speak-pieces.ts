@@ -165,7 +165,7 @@ async function* nothing(): AsyncGenerator<Buffer, void> {}
 
 /**
  * The most chunks that are read ahead. A piece usually has fewer: at the slowest rate it takes 2
- * MB, the breaks of a document take another 3 MB, and a chunk has up to 32 KB. `maxOutputBytes` of
+ * MB, the breaks of a document take another 3 MB, and a chunk has up to 64 KB. `maxOutputBytes` of
  * the tool limits the bytes.
  */
 const chunksReadAhead = 2048;

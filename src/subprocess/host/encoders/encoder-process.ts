@@ -7,7 +7,7 @@ import type { ThreadEncoding } from "./threads.ts";
 const headerBytes = 44;
 /** Parts grow: the first bytes of audio leave early, and later parts cost fewer messages. */
 const firstPartBytes = 4 * 1024;
-const maxPartBytes = 32 * 1024;
+const maxPartBytes = 64 * 1024;
 
 /**
  * Encodes one audio by a thread, with the interface of a tool's process. The input is a WAV of one
