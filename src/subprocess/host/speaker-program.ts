@@ -21,19 +21,19 @@ const firstPartBytes = 8 * 1024;
 const maxPartBytes = 58 * 1024;
 
 export const reportReady = (report: string): void => {
-  writeFrame(frameKinds.ready, JSON.stringify(report));
+  writeJson(frameKinds.ready, report);
   cpuAtReport = process.cpuUsage();
 };
 
 /** Called instead of `reportReady` or `reportDone`. */
 export const reportFailure = (error: unknown): void => {
-  writeFrame(frameKinds.failed, JSON.stringify(error instanceof Error ? error.message : "unknown"));
+  writeJson(frameKinds.failed, error instanceof Error ? error.message : "unknown");
   cpuAtReport = process.cpuUsage();
 };
 
 export const reportDone = (spoken: Omit<SpokenText, "cpuMs">): void => {
   const { user, system } = process.cpuUsage(cpuAtReport);
-  writeFrame(frameKinds.done, JSON.stringify({ ...spoken, cpuMs: (user + system) / 1_000 }));
+  writeJson(frameKinds.done, { ...spoken, cpuMs: (user + system) / 1_000 });
   cpuAtReport = process.cpuUsage();
 };
 
@@ -49,7 +49,7 @@ export const createWavWriter = (sampleRate: () => number) => {
   /** Writes what is held back. */
   const flush = (): void => {
     if (size === 0) return;
-    writeFrame(frameKinds.wav, Buffer.concat(parts, size));
+    writeFrame(frameKinds.wav, parts);
     parts = [];
     size = 0;
     minBytes = Math.min(2 * minBytes, maxPartBytes);
@@ -89,10 +89,14 @@ function* linesOfInput(): Generator<string, void> {
   }
 }
 
-const writeFrame = (kind: FrameKind, content: string | Buffer): void => {
-  const bytes = typeof content === "string" ? Buffer.from(content) : content;
-  writeAll(Buffer.concat([frameHeader(kind, bytes.length), bytes]));
+/** Writes the frame by one call, so that its reader is woken once. */
+const writeFrame = (kind: FrameKind, content: readonly Buffer[]): void => {
+  const length = content.reduce((sum, part) => sum + part.length, 0);
+  writeAll(Buffer.concat([frameHeader(kind, length), ...content]));
 };
+
+const writeJson = (kind: FrameKind, content: unknown): void =>
+  writeFrame(kind, [Buffer.from(JSON.stringify(content))]);
 
 const writeAll = (bytes: Buffer): void => {
   for (let at = 0; at < bytes.length; ) at += writeSync(output, bytes, at);
