@@ -26,7 +26,7 @@ const serve = async (settings: Settings): Promise<void> => {
   if (service.wyomingUrl !== undefined) log.info({ url: service.wyomingUrl }, "wyoming");
   log.info({ url: service.url }, "listening");
   await service.loaded;
-  limitHeapGrowth();
+  limitHeapGrowth("alone");
 };
 
 /** Serves in several processes. This one stays small: it loads nothing that serves requests. */

@@ -35,7 +35,7 @@ const serve = async (): Promise<void> => {
   service = await composeService(settings, log, { telemetry, shared, threads, onFatal });
   primary.post("serving", undefined);
   await service.loaded;
-  limitHeapGrowth();
+  limitHeapGrowth("oneOfSeveral");
 };
 
 serve().catch((error) => {

@@ -165,7 +165,7 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
     { url: `http://${addressOf(sockets[0] as ListeningSocket)}`, workers: settings.workers },
     "listening",
   );
-  limitHeapGrowth();
+  limitHeapGrowth("oneOfSeveral");
 };
 
 /** Serves /metrics, if it is configured. */
