@@ -12,5 +12,5 @@ const growthPercent = { alone: 100, oneOfSeveral: 40 };
  * Call it after the start. V8 uses cached code only if it was compiled with the same flags, and
  * Node's own code was compiled without this one. Its compilation would take 50 ms at the start.
  */
-export const limitHeapGrowth = (process: keyof typeof growthPercent): void =>
-  setFlagsFromString(`--heap-growing-percent=${growthPercent[process]}`);
+export const limitHeapGrowth = (role: keyof typeof growthPercent): void =>
+  setFlagsFromString(`--heap-growing-percent=${growthPercent[role]}`);

@@ -31,7 +31,8 @@ const retriesAtExit = 20;
 
 /**
  * Writes to standard output, without waiting for its reader. Stops writing once its pipe or its
- * terminal is gone. The exit of the process waits for the last lines, but never for long.
+ * terminal is gone. It uses sonic-boom itself, because pino brings version 4, which repeats a
+ * failed write for ever when the process exits.
  */
 const standardOutput = (): DestinationStream => {
   let retriesLeft = Number.POSITIVE_INFINITY;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { open, readFile } from "node:fs/promises";
+import { mkdir, open, readFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { lazy } from "../async/lazy.ts";
 import { replaceFile } from "./replace-file.ts";
 
@@ -21,21 +22,24 @@ export interface FileDigests {
 export const createFileDigests = (record: string | undefined): FileDigests => {
   /** `identity digest` by path. */
   const load = lazy(async () => new Map(record === undefined ? [] : await readRecord(record)));
+  /** As above, of the files that this process has asked for. */
+  const asked = new Map<string, string>();
   let hasChanged = false;
   return {
     sha256: async (path, identity) => {
-      const known = await load();
-      const last = known.get(path);
-      if (last?.startsWith(`${identity} `)) return last.slice(identity.length + 1);
-      const digest = await readSha256(path);
-      known.set(path, `${identity} ${digest}`);
-      hasChanged = true;
-      return digest;
+      const last = asked.get(path) ?? (await load()).get(path);
+      const isKnown = last?.startsWith(`${identity} `) === true;
+      const read = isKnown ? last : `${identity} ${await readSha256(path)}`;
+      asked.set(path, read);
+      hasChanged ||= !isKnown;
+      return read.slice(identity.length + 1);
     },
     keep: async () => {
       if (record === undefined || !hasChanged) return;
       hasChanged = false;
-      await replaceFile(record, JSON.stringify(Object.fromEntries(await load()))).catch(() => {}); // read-only
+      await mkdir(dirname(record), { recursive: true })
+        .then(() => replaceFile(record, JSON.stringify(Object.fromEntries(asked))))
+        .catch(() => {}); // It may be read-only.
     },
   };
 };

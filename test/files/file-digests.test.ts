@@ -33,6 +33,17 @@ describe("digests of files", () => {
     }
   });
 
+  it("are kept of the files that the last process asked for", async () => {
+    const [earlier, later] = [createFileDigests(record), createFileDigests(record)];
+    await earlier.sha256(file, "one");
+    await earlier.keep();
+    const other = join(folder, "other");
+    await writeFile(other, "other");
+    await later.sha256(other, "one");
+    await later.keep();
+    expect(Object.keys(JSON.parse(await readFile(record, "utf8")))).to.deep.equal([other]);
+  });
+
   it("cover files that are longer than what is read at once", async () => {
     const content = Buffer.alloc(1_000_001, "content");
     await writeFile(file, content);

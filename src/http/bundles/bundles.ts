@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { hash } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { mkdir, readFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { lazy } from "../../async/lazy.ts";
 import { sleep } from "../../async/sleep.ts";
@@ -100,8 +100,10 @@ const newAttempt = (): PromiseWithResolvers<BundledFiles> => {
  * Writes a line with the digest of the rest, then the rest.
  * @throws if nothing can be written there
  */
-const keep = (path: string, json: string): Promise<void> =>
-  replaceFile(path, `${hash("sha256", json)}\n${json}`);
+const keep = async (path: string, json: string): Promise<void> => {
+  await mkdir(dirname(path), { recursive: true });
+  await replaceFile(path, `${hash("sha256", json)}\n${json}`);
+};
 
 /**
  * Returns the kept bundles; undefined if there are none, they are damaged, or a source has changed.

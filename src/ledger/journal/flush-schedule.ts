@@ -8,7 +8,7 @@ const maxDelayMs = 5;
  * step.
  */
 const shortDelayMs = 1;
-/** Fewer servings would rather be durable at once. */
+/** After fewer completed servings, the next flush starts at once. */
 const minCompleted = 4;
 
 /**
@@ -24,8 +24,8 @@ const minDivided = { afterShortAppend: 32, afterLongAppend: 256 };
  *
  * After a long append the flush waits for these requests. If it started at once, they would wait
  * for two appends: one of the flush before them and one of their own. If other processes write too,
- * it also waits after a short one: they use the processors meanwhile, and each append costs them
- * all several switches between processes.
+ * it also waits after a short one: they use the processors meanwhile, and each append causes
+ * several context switches.
  */
 export class FlushSchedule {
   readonly #time: Time;

@@ -169,7 +169,10 @@ const openNative = (receive: Receive) => {
   const start = (): void => {
     initializePath(null);
     const status = initialize(null) || initializeOutput(synchronousOutput, 0, null);
-    if (status !== 0) throw new Error(`espeak-ng could not be initialised (status ${status}).`);
+    if (status !== 0) {
+      loaded.variables.set(variables); // a later attempt begins with these values, too
+      throw new Error(`espeak-ng could not be initialised (status ${status}).`);
+    }
     setCallback(callback);
   };
   start();

@@ -28,7 +28,7 @@ export const pattern = (...parts: readonly string[]): (() => RegExp) => {
   };
 };
 
-export const compiled = (pattern: Pattern): RegExp => (pattern instanceof RegExp ? pattern : pattern());
+export const compiled = (written: Pattern): RegExp => (written instanceof RegExp ? written : written());
 
 /** Alternatives that bars or blanks separate. */
 export const anyOf = (words: string): string =>
