@@ -17,6 +17,7 @@ export const registerAuditCommand: Register = (program, { withServices }) => {
     .option("--key <apiKey>", "only this key's events")
     .option("--stream <prefix>", "only streams whose names begin with this text")
     .option("--type <type>", "only entries of this type, such as SynthesisServed")
+    .option("--request <id>", "only what was recorded for the request with this X-Request-Id")
     .option("--from <time>", "events of this date or time (UTC) or later")
     .option("--to <time>", "events before this date or time (UTC)")
     .option(

@@ -48,8 +48,8 @@ export type Audit = (request: AuditRequest) => AsyncIterable<AuditEntry>;
 
 export const createAudit =
   ({ clock = Date.now, ...source }: ChargesSource & { readonly clock?: () => EpochMs }): Audit =>
-  ({ apiKey, stream, type, after, signal, ...request }) => {
-    const times = parse(period, { from: request.from, to: request.to });
+  ({ apiKey, stream, type, request, after, signal, from, to }) => {
+    const times = parse(period, { from, to });
     const { from: fromInclusive, to: toExclusive } = times;
     const events =
       apiKey === undefined
@@ -61,7 +61,7 @@ export const createAudit =
             toExclusive,
             signal,
           });
-    const matches = entryFilter({ stream, type }, times);
+    const matches = entryFilter({ stream, type, request }, times);
     return replay(events, apiKey, (entry) => matches(entry) && !isBefore(entry, after));
   };
 

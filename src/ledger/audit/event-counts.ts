@@ -73,16 +73,17 @@ export const createCountEvents =
       .catch(throwUnavailable);
   };
 
-interface Count extends Pick<EventFilter, "apiKey" | "stream" | "type"> {
+interface Count extends Pick<EventFilter, "apiKey" | "stream" | "type" | "request"> {
   readonly source: ChargesSource;
   readonly times: z.output<typeof period>;
   readonly now: number;
   readonly signal: AbortSignal;
 }
 
-const count = async ({ source, apiKey, stream, type, times, now, signal }: Count): Promise<EventCounts> => {
+const count = async ({ source, times, now, signal, ...filter }: Count): Promise<EventCounts> => {
   const { store } = source;
-  const isIncluded = entryFilter({ apiKey, stream, type }, times);
+  const { apiKey, stream } = filter;
+  const isIncluded = entryFilter(filter, times);
   const counted = new Map<
     string,
     MinuteCount & { entries: number; last: number; byType: Record<string, number> }

@@ -11,6 +11,8 @@ export interface EventFilter {
   /** Selects streams whose names begin with this text. */
   readonly stream?: string | undefined;
   readonly type?: string | undefined;
+  /** Selects what was recorded for the request with this id (`X-Request-Id`). */
+  readonly request?: string | undefined;
   /** A date or an ISO 8601 time, inclusive, compared with the entries' `at`. */
   readonly from?: string | undefined;
   /** A date or an ISO 8601 time, exclusive, compared with the entries' `at`. */
@@ -23,13 +25,14 @@ export interface EventFilter {
  */
 export const entryFilter =
   (
-    { apiKey, stream, type }: EventFilter,
+    { apiKey, stream, type, request }: EventFilter,
     { from, to }: z.output<typeof period>,
   ): ((entry: AuditEntry) => boolean) =>
   (entry) => {
     if (type !== undefined && entry.type !== type) return false;
     if (stream !== undefined && !entry.stream.startsWith(stream)) return false;
     if (apiKey !== undefined && !isOfKey(entry, apiKey)) return false;
+    if (request !== undefined && entry.metadata.correlationId !== request) return false;
     if (from === undefined && to === undefined) return true;
     const time = Date.parse(entry.at);
     return !(from !== undefined && time < from) && !(to !== undefined && time >= to);

@@ -43,6 +43,16 @@ describe("an audit", () => {
       expect(revisionsOf(entries)).to.deep.equal(denseRevisionsOf(entries));
     });
 
+    it("of one request contains only what was recorded for it", async () => {
+      const all = await replay();
+      const served = all.filter(({ type }) => type === "SynthesisServed");
+      const request = served[served.length >> 1]?.metadata.correlationId ?? "";
+      const own = await replay({ request });
+      expect(own).to.deep.equal(all.filter(({ metadata }) => metadata.correlationId === request));
+      expect(own.map(({ data }) => (data as { requestId: string }).requestId)).to.include(request);
+      expect(await replay({ request: "of no request" })).to.deep.equal([]);
+    });
+
     it("of one key contains only that key's entries, not those of a key with the same prefix", async () => {
       const entries = await replay({ apiKey: "ab" });
       expect(new Set(entries.map(({ stream }) => stream))).to.deep.equal(new Set(["key-ab", "journal-j1"]));

@@ -28,4 +28,8 @@ export const eventFilter = {
   }),
   stream: filter.meta({ description: "Only streams whose names begin with this text.", examples: ["key-"] }),
   type: filter.meta({ examples: ["SynthesisServed"] }),
+  request: filter.meta({
+    description:
+      "Only what was recorded for the request with this `X-Request-Id`. Of a refused request nothing is recorded, unless it suspended its key: the service's log has it.",
+  }),
 };
