@@ -55,7 +55,8 @@ await inTemporaryFolder(async (folder) => {
       const text =
         response.status === 200 ? String((await response.arrayBuffer()).byteLength) : await response.text();
       counts.set(response.status, (counts.get(response.status) ?? 0) + 1);
-      if (![200, 503].includes(response.status)) throw new Error(`answered with ${response.status}, ${text}`);
+      if (![200, 429, 503].includes(response.status))
+        throw new Error(`answered with ${response.status}, ${text}`);
       if (response.status !== 200) await delay(1000 * (1 + Math.random()), undefined, { signal });
     }
   };

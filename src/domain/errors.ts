@@ -183,6 +183,12 @@ export class Unavailable extends ServiceError {
   }
 }
 
+/**
+ * The API key has more work in a queue than its part of it. Other keys are served. It is free and
+ * may be retried as any unavailability, but it is the key's, not the service's.
+ */
+export class KeyOverloaded extends Unavailable {}
+
 /** The work was interrupted from outside (its process was killed). A retry may succeed. */
 export class Interrupted extends Unavailable {
   constructor(options?: ErrorOptions) {

@@ -1,26 +1,43 @@
-import type { ResourceOptions } from "../async/scheduler/resource.ts";
-import { Unavailable } from "../domain/errors.ts";
+import type { ResourceOptions, Scope } from "../async/scheduler/resource.ts";
+import { KeyOverloaded, Unavailable } from "../domain/errors.ts";
 
 /**
  * The limits of a queue: the slots and the waiting jobs, in total and of one key; how long jobs
- * wait; and the 503 that refuses further jobs.
+ * wait; and the error that refuses further jobs: 503, or 429 if it is their key that has too many.
  */
 type Bounds = Omit<ResourceOptions, "time" | "startLimit">;
 
-type Overloaded = ResourceOptions["overloaded"];
+interface Refusal {
+  readonly message: string;
+  readonly retryAfterSeconds: number;
+}
 
-export const tooManyInProgress = (): Unavailable => new Unavailable("Too many requests are in progress.", 1);
+const refusals = (
+  all: Refusal,
+  key: Refusal,
+): Pick<ResourceOptions, "keyRetryAfterSeconds" | "overloaded"> => ({
+  keyRetryAfterSeconds: key.retryAfterSeconds,
+  overloaded: (scope: Scope) =>
+    scope === "all"
+      ? new Unavailable(all.message, all.retryAfterSeconds)
+      : new KeyOverloaded(key.message, key.retryAfterSeconds),
+});
 
-const tooManyTools: Overloaded = (scope) =>
-  scope === "all"
-    ? new Unavailable("Too many speech syntheses are running.", 1)
-    : new Unavailable("Too many speech syntheses of this API key are waiting.", 2);
+const inProgress: Refusal = { message: "Too many requests are in progress.", retryAfterSeconds: 1 };
+
+export const tooManyInProgress = (): Unavailable =>
+  new Unavailable(inProgress.message, inProgress.retryAfterSeconds);
+
+const ofTools = refusals(
+  { message: "Too many speech syntheses are running.", retryAfterSeconds: 1 },
+  { message: "Too many speech syntheses of this API key are waiting.", retryAfterSeconds: 2 },
+);
 
 /** The refusals of encoders, which may be busy until their clients have read the audio. */
-const tooManyLongTexts: Overloaded = (scope) =>
-  scope === "all"
-    ? new Unavailable("Too many long texts are being spoken.", 5)
-    : new Unavailable("Too many long texts of this API key are waiting.", 5);
+const ofEncoders = refusals(
+  { message: "Too many long texts are being spoken.", retryAfterSeconds: 5 },
+  { message: "Too many long texts of this API key are waiting.", retryAfterSeconds: 5 },
+);
 
 /** The limits of the queues for jobs of the helper process, which all workers share. */
 const jobs = {
@@ -28,7 +45,7 @@ const jobs = {
   queueLimit: 1_000,
   queueLimitPerKey: 16,
   queueTimeoutMs: 10_000,
-  overloaded: tooManyTools,
+  ...ofTools,
 };
 
 const reports = {
@@ -36,7 +53,10 @@ const reports = {
   concurrencyPerKey: 1,
   queueLimit: 200,
   queueLimitPerKey: 4,
-  overloaded: () => new Unavailable("Too many reports are waiting. Try again later.", 1),
+  ...refusals(
+    { message: "Too many reports are waiting. Try again later.", retryAfterSeconds: 1 },
+    { message: "Too many reports of this caller are waiting.", retryAfterSeconds: 1 },
+  ),
 };
 
 /**
@@ -51,10 +71,10 @@ export const queues = {
     queueLimit: 0,
     queueLimitPerKey: 0,
     queueTimeoutMs: 0,
-    overloaded: (scope) =>
-      scope === "all"
-        ? tooManyInProgress()
-        : new Unavailable("Too many syntheses of this API key are running.", 2),
+    ...refusals(inProgress, {
+      message: "Too many syntheses of this API key are running.",
+      retryAfterSeconds: 2,
+    }),
   },
   speech_tools: (tools: number) => ({ ...jobs, concurrency: tools, reserved: Math.min(1, tools - 1) }),
   /** A short text must not wait for its key's long ones. */
@@ -64,7 +84,7 @@ export const queues = {
     concurrency: 3 * tools,
     concurrencyPerKey: tools,
     queueTimeoutMs: 3 * jobs.queueTimeoutMs,
-    overloaded: tooManyLongTexts,
+    ...ofEncoders,
   }),
   /** Like an encoder, a decoder may be busy until its client has read the audio. */
   decoders: (tools: number) => ({ ...jobs, concurrency: 3 * tools, concurrencyPerKey: tools }),
@@ -79,7 +99,13 @@ export const queues = {
     queueLimit: 25 * concurrency,
     queueLimitPerKey: reserved > 0 ? 12.5 * concurrency : 25 * concurrency,
     queueTimeoutMs: 15_000,
-    overloaded: () => new Unavailable("Too many requests to the speech provider are waiting.", 2),
+    ...refusals(
+      { message: "Too many requests to the speech provider are waiting.", retryAfterSeconds: 2 },
+      {
+        message: "Too many requests of this API key to the speech provider are waiting.",
+        retryAfterSeconds: 2,
+      },
+    ),
   }),
   /**
    * A report by hour reads journal events, which also hold servings of other keys. A report just

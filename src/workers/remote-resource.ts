@@ -12,7 +12,13 @@ import type { Port, Protocol } from "./port.ts";
 /** The part of a resource's options that the primary needs. */
 export type ResourceBounds = Pick<
   ResourceOptions,
-  "concurrency" | "concurrencyPerKey" | "reserved" | "queueLimit" | "queueLimitPerKey" | "queueTimeoutMs"
+  | "concurrency"
+  | "concurrencyPerKey"
+  | "reserved"
+  | "queueLimit"
+  | "queueLimitPerKey"
+  | "queueTimeoutMs"
+  | "keyRetryAfterSeconds"
 >;
 
 /** A resource of the primary, which the first request opens, and the keys of a waiter. */
@@ -71,11 +77,10 @@ class RemoteResource implements Resource {
     this.#name = name;
     this.#options = options;
     this.#context = context;
-    const { concurrency, concurrencyPerKey, reserved, queueLimit, queueLimitPerKey, queueTimeoutMs } =
-      options;
-    const given = { concurrency, queueLimit, queueLimitPerKey, queueTimeoutMs };
+    const { concurrency, concurrencyPerKey, reserved } = options;
+    const { queueLimit, queueLimitPerKey, queueTimeoutMs, keyRetryAfterSeconds } = options;
     this.#bounds = {
-      ...given,
+      ...{ concurrency, queueLimit, queueLimitPerKey, queueTimeoutMs, keyRetryAfterSeconds },
       ...(concurrencyPerKey !== undefined && { concurrencyPerKey }),
       ...(reserved !== undefined && { reserved }),
     };
@@ -166,7 +171,7 @@ class RemoteResource implements Resource {
 
   #refuse(scope: Scope): Error {
     if (scope === "all") this.#fullAt = this.#context.time.now();
-    this.#context.onRefused();
+    this.#context.onRefused(scope);
     return this.#options.overloaded(scope);
   }
 }

@@ -19,6 +19,7 @@ const defaults = {
   queueLimit: 100,
   queueLimitPerKey: 10,
   queueTimeoutMs: 10_000,
+  keyRetryAfterSeconds: 2,
   overloaded: (scope: "all" | "key") => new Overloaded(scope),
 };
 
@@ -112,6 +113,43 @@ export const resourceContract = (
       expect(resource.queued()).to.equal(4);
     });
 
+    it("holds a slot for a refused key, for a second from the time at which it may try again", async () => {
+      open({ queueLimitPerKey: 1 });
+      const refusalOf = async (key: string): Promise<string | undefined> => {
+        const asked = resource.acquire(createWaiter(key), never).then(
+          () => undefined,
+          (error: Error) => error.message,
+        );
+        return await Promise.race([asked, settle().then(() => undefined)]);
+      };
+      for (const name of ["a1", "a2"]) void ask(name, createWaiter("a"));
+      await settle();
+      expect(await refusalOf("a")).to.equal("key");
+      time.advance(1_999);
+      expect(await refusalOf("a")).to.equal("key");
+      time.advance(1);
+      await resource.requireCapacity(createWaiter("a"));
+      expect(await refusalOf("a")).to.equal(undefined);
+      expect(await refusalOf("a")).to.equal("key");
+      time.advance(3_000);
+      expect(await refusalOf("a")).to.equal("key");
+    });
+
+    it("holds that slot even if all queues together are full then", async () => {
+      open({ queueLimit: 2, queueLimitPerKey: 1 });
+      for (const name of ["a1", "a2"]) void ask(name, createWaiter("a"));
+      await settle();
+      await rejection(resource.acquire(createWaiter("a"), never));
+      void ask("b1", createWaiter("b"));
+      await settle();
+      time.advance(2_000);
+      const full = await rejection(resource.requireCapacity(createWaiter("c")));
+      expect(full).to.have.property("message", "all");
+      void ask("a3", createWaiter("a"));
+      await settle();
+      expect(resource.queued()).to.equal(3);
+    });
+
     it("refuses every key when all queues together are full, unless a slot is free", async () => {
       open({ concurrency: 2, queueLimit: 1 });
       for (const name of ["a1", "a2"]) void ask(name, createWaiter("a"));
@@ -142,6 +180,19 @@ export const resourceContract = (
       expect(await begins).to.be.instanceOf(Overloaded);
       await release("a1");
       expect(served).to.deep.equal(["a1", "a's second piece"]);
+    });
+
+    it("says whether a job waited too long for its own key's jobs or for those of others", async () => {
+      await ask("a1", createWaiter("a"));
+      const shared = createWaiter("a");
+      shared.join("c");
+      const waiting = [createWaiter("a"), createWaiter("b"), shared].map((waiter) =>
+        rejection(resource.acquire(waiter, never)),
+      );
+      await settle();
+      time.advance(10_000);
+      const scopes = (await Promise.all(waiting)).map((error) => (error as Error).message);
+      expect(scopes).to.deep.equal(["key", "all", "all"]);
     });
 
     it("leaves the queue with the signal's reason when it is aborted", async () => {

@@ -42,7 +42,7 @@ describe("Speech for one key while another key floods the service", function () 
   });
 
   it("is refused to the flooding key only, with Retry-After", async () => {
-    await until("the flood is refused", () => flood.responses.has(503));
+    await until("the flood is refused", () => flood.responses.has(429));
     // More than may wait. One after the other, each would wait for the flood.
     const leaving = new AbortController();
     const attempts = Array.from({ length: 32 }, async (_, attempt) => {
@@ -52,13 +52,13 @@ describe("Speech for one key while another key floods the service", function () 
       return response;
     });
     const refusal = await Promise.any(attempts);
-    expect(refusal.status).to.equal(503);
+    expect(refusal.status).to.equal(429);
     expect(Number(refusal.headers.get("retry-after"))).to.be.at.least(1);
-    expect((await errorOf(refusal)).code).to.equal("UNAVAILABLE");
+    expect((await errorOf(refusal)).code).to.equal("KEY_OVERLOADED");
     leaving.abort();
     expect([...flood.responses.keys()])
-      .to.include(503)
-      .and.to.satisfy((statuses: number[]) => statuses.every((status) => [200, 503].includes(status)));
+      .to.include(429)
+      .and.to.satisfy((statuses: number[]) => statuses.every((status) => [200, 429].includes(status)));
   });
 });
 

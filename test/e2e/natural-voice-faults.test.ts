@@ -390,7 +390,7 @@ describe("A service with faults of kokoro:bf_emma", () => {
     await service.expectCharges();
   });
 
-  it("responds with 503 to texts behind a process that hangs, speaks other voices, and ends the process when its client leaves", async () => {
+  it("responds with 429 to texts of the same key behind a process that hangs, speaks other voices, and ends the process when its client leaves", async () => {
     await expectSpoken("Before.");
     const hanging = speakers();
     const { leave } = await begin();
@@ -398,7 +398,7 @@ describe("A service with faults of kokoro:bf_emma", () => {
     const waiting = service.speakOnce({ name, lang, text: "During." });
     expect((await service.speak({ voice: "UK English Male", text: "Another voice." })).cache).to.equal(kept);
     const { status, error } = await waiting;
-    expect([status, error?.code]).to.deep.equal([503, "UNAVAILABLE"]);
+    expect([status, error?.code]).to.deep.equal([429, "KEY_OVERLOADED"]);
     leave();
     await gone(...hanging);
     await expectSpoken("After.");

@@ -80,7 +80,7 @@ describe("The texts and phonemes of natural voices", () => {
         headers: { ...authorize(website), ...(init.headers as Record<string, string>) },
       });
     let response = await request();
-    while (response.status === 503) response = await request(); // the machine is busy
+    while ([429, 503].includes(response.status)) response = await request(); // the machine is busy
     const body = Buffer.from(await response.arrayBuffer());
     noteCommands();
     return new Response(body, response);

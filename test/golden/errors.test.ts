@@ -24,6 +24,7 @@ const samples: Readonly<Record<string, readonly Error[]>> = {
     new domainErrors.EngineFailed("…", { permanent: true }),
   ],
   Unavailable: [new domainErrors.Unavailable("…", 7)],
+  KeyOverloaded: [new domainErrors.KeyOverloaded("…", 7)],
   Interrupted: [new domainErrors.Interrupted()],
   MethodNotAllowed: [new httpErrors.MethodNotAllowed(["GET", "HEAD"])],
   RangeNotSatisfiable: [new httpErrors.RangeNotSatisfiable(1000)],

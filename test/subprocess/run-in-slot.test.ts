@@ -45,6 +45,7 @@ describe("A job in its slot", () => {
       queueLimit: 0,
       queueLimitPerKey: 0,
       queueTimeoutMs: 0,
+      keyRetryAfterSeconds: 1,
       overloaded: () => new Error("unexpected"),
     });
     const { host, fed, isKilled } = createFrozenHost();

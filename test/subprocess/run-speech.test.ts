@@ -50,6 +50,7 @@ const openSpeech = (more: Partial<SpeechJob> = {}, slotOptions: SpeechOptions = 
   const open = (name: string) =>
     scheduler.resource(name, {
       ...{ concurrency: 1, queueLimit: 9, queueLimitPerKey: 9, queueTimeoutMs: 60_000 },
+      keyRetryAfterSeconds: 1,
       overloaded: () => new Error("overloaded"),
     });
   const tools = open("speech_tools");

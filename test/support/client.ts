@@ -73,9 +73,10 @@ export const synthesizeByPost = (
 export const fetchWhenFree = async (url: string, init: RequestInit = {}): Promise<Response> => {
   for (const end = Date.now() + pollTimeoutMs; ; await delay(100)) {
     const response = await fetch(url, init);
-    if (response.status !== 503 || Date.now() > end) return response;
-    // Other failures, such as those of an encoder, must not be hidden.
-    const { message } = await errorOf(response.clone());
+    if (![429, 503].includes(response.status) || Date.now() > end) return response;
+    // Other limits, and failures such as those of an encoder, must not be hidden.
+    const { code, message } = await errorOf(response.clone());
+    if (response.status === 429 && code !== "KEY_OVERLOADED") return response;
     if (!message.startsWith("Too many ") && !message.startsWith("The audio was not ready")) return response;
     await response.body?.cancel();
   }

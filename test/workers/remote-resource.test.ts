@@ -31,6 +31,7 @@ describe("a resource of the primary", () => {
     const grants = createSlotGrants({ time });
     const options = {
       ...{ concurrency: 1, queueLimit: 5, queueLimitPerKey: 5, queueTimeoutMs: 10_000 },
+      keyRetryAfterSeconds: 1,
       overloaded: (scope: string) => new Error(scope),
       isShared: true,
     };
@@ -55,6 +56,7 @@ describe("a resource of the primary", () => {
         queueLimit: 0,
         queueLimitPerKey: 1,
         queueTimeoutMs: 10_000,
+        keyRetryAfterSeconds: 1,
         overloaded: (scope) => new Error(scope),
         isShared: true,
       }),

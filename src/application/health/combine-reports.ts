@@ -109,6 +109,7 @@ const combineResource = (resource: string, same: readonly ResourceStats[]): Reso
   running: sum(same.map((one) => one.running)),
   queued: sum(same.map((one) => one.queued)),
   refused: sum(same.map((one) => one.refused)),
+  refusedForKey: sum(same.map((one) => one.refusedForKey)),
   isFull: same.some((one) => one.isFull),
   isSlow: same.some((one) => one.isSlow),
   oldestWaitMs: Math.max(...same.map((one) => one.oldestWaitMs)),

@@ -164,6 +164,15 @@ export class FairQueues {
     return { job, key: queue.key, end };
   }
 
+  /**
+   * True if a key with a waiting job has had another one, waiting, running or served, since that
+   * time.
+   */
+  hasOtherJobs(key: string, since: number): boolean {
+    const queue = this.#queues.get(key);
+    return queue !== undefined && (queue.held > 0 || queue.waiting > 1 || queue.waitsSince > since);
+  }
+
   /** Returns the number of first pieces that wait in this key's queue. */
   firstPiecesOf(key: string): number {
     return this.#queues.get(key)?.firstPieces.size ?? 0;

@@ -1,6 +1,7 @@
 import { createDeadlineQueue, type DeadlineQueue, type Queued } from "../deadline-queue.ts";
 import type { Time } from "../time.ts";
 import { FairQueues, type QueuedJob } from "./fair-queues.ts";
+import { HeldSlots } from "./held-slots.ts";
 import type { Waiter } from "./waiter.ts";
 
 export interface AcquireOptions {
@@ -35,8 +36,13 @@ export interface ResourceOptions {
   readonly queueLimitPerKey: number;
   /** The longest wait of a job in milliseconds, except for continuations. */
   readonly queueTimeoutMs: number;
-  /** The error of refused jobs: all slots are busy, or this key's queue is full. */
-  readonly overloaded: (scope: "all" | "key") => Error;
+  /**
+   * The seconds after which a key that was refused for its own jobs may try again. A slot of the
+   * queue is then held for it, for a second.
+   */
+  readonly keyRetryAfterSeconds: number;
+  /** The error of refused jobs: see `Scope`. */
+  readonly overloaded: (scope: Scope) => Error;
   /** Default: the scheduler's. */
   readonly time?: Time;
   /** True if all workers of a service share its slots, and wait in the same queues. */
@@ -53,7 +59,7 @@ export interface ResourceContext {
   readonly time: Time;
   /** Called when a job has joined, left, started or ended. */
   readonly onChange: () => void;
-  readonly onRefused: () => void;
+  readonly onRefused: (scope: Scope) => void;
   readonly onStart: (waitedMs: number) => void;
 }
 
@@ -64,7 +70,12 @@ interface WaitingJob extends QueuedJob, Queued<WaitingJob> {
   readonly fail: (reason: unknown) => void;
 }
 
-export type Scope = Parameters<ResourceOptions["overloaded"]>[0];
+/**
+ * Who is refused. `all`: any key would be, because all queues together are full, or a key got no
+ * slot in time although it has no other job. `key`: only keys whose own jobs fill their queues or
+ * keep the job waiting.
+ */
+export type Scope = "all" | "key";
 
 /** A number of slots, and a queue per API key. */
 export interface Resource {
@@ -72,7 +83,7 @@ export interface Resource {
    * Resolves with a function that releases the slot, when the waiter is next in the queue of any of
    * its keys.
    * @throws `overloaded()` if the queue of each of its keys is full, all queues are full, or no
-   * slot is free in time
+   * slot is free in time. A slot that is held for one of its keys admits it nevertheless
    * @throws the signal's reason
    */
   acquire(waiter: Waiter, signal: AbortSignal, options?: AcquireOptions): Promise<() => void>;
@@ -100,13 +111,15 @@ export class OwnResource implements Resource {
   readonly #waiting = new Set<WaitingJob>();
   /** Waiting jobs that may be refused. */
   readonly #refusable: DeadlineQueue<WaitingJob>;
+  readonly #heldSlots: HeldSlots;
   #running = 0;
 
   constructor(options: ResourceOptions, context: ResourceContext) {
     const { time } = context;
-    const expire = (job: WaitingJob): void => job.fail(this.#refuse("all"));
+    const expire = (job: WaitingJob): void => job.fail(this.#refuse(this.#scopeOfTimeout(job), job.keys));
     this.#options = options;
     this.#context = context;
+    this.#heldSlots = new HeldSlots(options.keyRetryAfterSeconds * 1_000, time);
     this.#queues = new FairQueues(options.concurrencyPerKey ?? options.concurrency, time);
     this.#refusable = createDeadlineQueue(options.queueTimeoutMs, expire, time);
   }
@@ -117,9 +130,10 @@ export class OwnResource implements Resource {
   }
 
   acquireNow(waiter: Waiter): () => void {
-    if (this.#running >= this.#options.concurrency) throw this.#refuse("all");
-    const key = [...waiter.keys].find((one) => this.#queues.mayHold(one));
-    if (key === undefined) throw this.#refuse("key");
+    const { keys } = waiter;
+    if (this.#running >= this.#options.concurrency) throw this.#refuse("all", keys);
+    const key = [...keys].find((one) => this.#queues.mayHold(one)) ?? this.#heldSlots.take(keys);
+    if (key === undefined) throw this.#refuse("key", keys);
     const end = this.#queues.hold(key, waiter);
     this.#count(1);
     this.#context.onStart(0);
@@ -130,7 +144,7 @@ export class OwnResource implements Resource {
     const isFree = !this.#onlyReservedAreFree() && !this.#queues.hasNext(false);
     if (isFree && [...waiter.keys].some((key) => this.#queues.mayHold(key))) return;
     const refused = this.#refusal(waiter);
-    if (refused) throw this.#refuse(refused);
+    if (refused && !this.#heldSlots.has(waiter.keys)) throw this.#refuse(refused, waiter.keys);
   }
 
   running(): number {
@@ -195,7 +209,8 @@ export class OwnResource implements Resource {
       this.#context.onChange();
       this.#queues.add(job);
       this.#dispatch();
-      if (refused && this.#waiting.has(job)) fail(this.#refuse(refused));
+      if (!refused || !this.#waiting.has(job) || this.#heldSlots.take(keys) !== undefined) return;
+      fail(this.#refuse(refused, keys));
     });
   }
 
@@ -245,8 +260,14 @@ export class OwnResource implements Resource {
     return this.#refusable.size >= queueLimit ? "all" : undefined;
   }
 
-  #refuse(scope: Scope): Error {
-    this.#context.onRefused();
+  /** Only a key that has no other job has been kept waiting by others. */
+  #scopeOfTimeout({ keys, queuedAt }: WaitingJob): Scope {
+    return [...keys].every((key) => this.#queues.hasOtherJobs(key, queuedAt)) ? "key" : "all";
+  }
+
+  #refuse(scope: Scope, keys: ReadonlySet<string>): Error {
+    if (scope === "key") this.#heldSlots.hold(keys);
+    this.#context.onRefused(scope);
     return this.#options.overloaded(scope);
   }
 }

@@ -1,5 +1,11 @@
 import { systemTime, type Time } from "../time.ts";
-import { OwnResource, type Resource, type ResourceContext, type ResourceOptions } from "./resource.ts";
+import {
+  OwnResource,
+  type Resource,
+  type ResourceContext,
+  type ResourceOptions,
+  type Scope,
+} from "./resource.ts";
 
 export type Scheduler = ReturnType<typeof createScheduler>;
 
@@ -9,6 +15,8 @@ export interface ResourceStats {
   readonly queued: number;
   /** Counts the refused jobs since the start. */
   readonly refused: number;
+  /** Counts those of them that only their own keys' jobs kept from a slot. */
+  readonly refusedForKey: number;
   /** True if it refuses every key. */
   readonly isFull: boolean;
   /** True if a key's oldest job has waited for more than half of the longest wait. */
@@ -41,18 +49,19 @@ export const createScheduler = ({
   onStart,
   openShared = openOwn,
 }: SchedulerOptions = {}) => {
-  const refusals = new Map<string, number>();
+  const refusals = new Map<string, Record<Scope, number>>();
   /** The resources with jobs. Others may have been dropped by their owners. */
   const active = new Map<Resource, string>();
 
-  const statsOf = (resource: string, refused: number): ResourceStats => {
+  const statsOf = (resource: string, refused: Readonly<Record<Scope, number>>): ResourceStats => {
     const named = [...active].filter(([, name]) => name === resource).map(([one]) => one);
     const sum = (count: (one: Resource) => number) => named.reduce((all, one) => all + count(one), 0);
     return {
       resource,
       running: sum((one) => one.running()),
       queued: sum((one) => one.queued()),
-      refused,
+      refused: refused.all + refused.key,
+      refusedForKey: refused.key,
       isFull: named.some((one) => one.isFull()),
       isSlow: named.some((one) => one.isSlow()),
       oldestWaitMs: Math.max(0, ...named.map((one) => one.oldestWaitMs())),
@@ -65,7 +74,8 @@ export const createScheduler = ({
      * those of a provider with the credentials of different websites: their figures are added up.
      */
     resource: (name: string, options: ResourceOptions): Resource => {
-      refusals.set(name, refusals.get(name) ?? 0);
+      const refused = refusals.get(name) ?? { all: 0, key: 0 };
+      refusals.set(name, refused);
       const open = options.isShared ? openShared : openOwn;
       const resource = open(name, options, {
         time: options.time ?? time,
@@ -73,7 +83,9 @@ export const createScheduler = ({
           if (resource.running() + resource.queued() > 0) active.set(resource, name);
           else active.delete(resource);
         },
-        onRefused: () => void refusals.set(name, (refusals.get(name) ?? 0) + 1),
+        onRefused: (scope) => {
+          refused[scope] += 1;
+        },
         onStart: (waitedMs) => onStart?.(name, waitedMs),
       });
       return resource;

@@ -98,7 +98,8 @@ export class InFlightSyntheses {
 
   /**
    * Starts a synthesis.
-   * @throws {Unavailable} too many are running, in total or for this key
+   * @throws {Unavailable} too many are running
+   * @throws {KeyOverloaded} too many are running for this key
    * @throws {EngineFailed} {Invalid} the same synthesis failed a moment ago
    */
   begin(rendition: Rendition, { progressive, apiKey, onEngineJob }: Wanted): SharedStream {

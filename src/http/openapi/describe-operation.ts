@@ -158,7 +158,7 @@ const createErrorResponses = (names: HeaderNames, apis: readonly CompatibleApi[]
     const statuses = new Set([...impliedErrors(operation), ...(operation.errors ?? [])]);
     const responseFor = (status: ErrorStatus): ZodOpenApiResponseObject => {
       const error = errorTypeOf(status, operation);
-      const { type, name = type?.name, authentication } = error;
+      const { type = [], name = [type].flat()[0]?.name, authentication } = error;
       const early = authentication === "before";
       if (operation.deprecated && !early) return describe(error, operation);
       const audience = early ? "" : audienceOf(operation.auth);

@@ -11,6 +11,7 @@ export interface ReportQueue {
    * too long. A slow report may be aborted, and is then run once more when a slot for slow ones is
    * free.
    * @throws {Unavailable} if too many reports are waiting, or this one takes too long
+   * @throws {KeyOverloaded} if too many reports of this caller are waiting
    */
   run<T>(apiKey: string, signal: AbortSignal, report: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }

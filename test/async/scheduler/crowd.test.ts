@@ -75,6 +75,7 @@ const fair = (now: () => number): Acquire => {
     queueLimit: 1_000,
     queueLimitPerKey: 64,
     queueTimeoutMs: 10_000,
+    keyRetryAfterSeconds: 1,
     overloaded: (scope) => new Error(scope),
   });
   return (key, seconds, isContinuation) =>

@@ -28,6 +28,7 @@ describe("The scheduler", () => {
       queueLimit: 100,
       queueLimitPerKey: 10,
       queueTimeoutMs: 10_000,
+      keyRetryAfterSeconds: 2,
       overloaded,
     };
     resource = scheduler.resource("tools", { ...defaults, ...options });
@@ -62,6 +63,25 @@ describe("The scheduler", () => {
     resource.acquireNow(createWaiter("a"));
   });
 
+  it("gives a key that was refused one slot more, once it may try again", () => {
+    open({ concurrency: 9, queueLimit: 0, queueLimitPerKey: 0 });
+    resource.acquireNow(createWaiter("a"));
+    for (let attempt = 0; attempt < 2; attempt++)
+      expect(() => resource.acquireNow(createWaiter("a"))).to.throw(Overloaded, "key");
+    time.advance(2_000);
+    resource.acquireNow(createWaiter("a"));
+    expect(() => resource.acquireNow(createWaiter("a"))).to.throw(Overloaded, "key");
+    expect(resource.running()).to.equal(2);
+  });
+
+  it("counts the jobs that were refused for their key alone", async () => {
+    open({ queueLimit: 2, queueLimitPerKey: 1 });
+    for (const name of ["a1", "a2", "b1"]) void ask(name, createWaiter(name[0]));
+    await settle();
+    for (const key of ["a", "a", "c"]) await rejection(resource.acquire(createWaiter(key), never));
+    expect(scheduler.stats()[0]).to.include({ refused: 3, refusedForKey: 2 });
+  });
+
   it("reports running, waiting and refused jobs, the time that jobs waited, and the oldest wait", async () => {
     open({ queueLimit: 1 });
     await ask("a1", createWaiter("a"));
@@ -69,12 +89,28 @@ describe("The scheduler", () => {
     await settle();
     await rejection(resource.acquire(createWaiter("c"), never));
     time.advance(3_000);
-    const busy = { resource: "tools", running: 1, queued: 1, refused: 1, isFull: true, isSlow: false };
+    const busy = {
+      resource: "tools",
+      running: 1,
+      queued: 1,
+      refused: 1,
+      refusedForKey: 0,
+      isFull: true,
+      isSlow: false,
+    };
     expect(scheduler.stats()).to.deep.equal([{ ...busy, oldestWaitMs: 3_000 }]);
     await release("a1");
     await release("b1");
     expect(waits).to.deep.equal([0, 3_000]);
-    const idle = { resource: "tools", running: 0, queued: 0, refused: 1, isFull: false, isSlow: false };
+    const idle = {
+      resource: "tools",
+      running: 0,
+      queued: 0,
+      refused: 1,
+      refusedForKey: 0,
+      isFull: false,
+      isSlow: false,
+    };
     expect(scheduler.stats()).to.deep.equal([{ ...idle, oldestWaitMs: 0 }]);
   });
 

@@ -5,6 +5,7 @@ import {
   Forbidden,
   Invalid,
   KeyIsSuspended,
+  KeyOverloaded,
   NotFound,
   ServiceError,
   Unauthorized,
@@ -76,12 +77,15 @@ export class HeadersTooLarge extends HttpError {
 
 type Headers = Readonly<Record<string, string>>;
 
+type ErrorClass<E extends Error> = abstract new (...args: never[]) => E;
+
 /** Describes how an error is sent, and how the OpenAPI document shows it. */
 export interface ErrorType<E extends Error = Error> {
-  /** It is absent for 500, which any other error becomes. */
-  readonly type?: abstract new (
-    ...args: never[]
-  ) => E;
+  /**
+   * It is absent for 500, which any other error becomes. Of two types that an error has, that of
+   * the lower status applies.
+   */
+  readonly type?: ErrorClass<E> | readonly ErrorClass<E>[];
   /** It is absent if an upstream provider failed. */
   readonly code?: string | ((error: E) => string);
   readonly headers?: (error: E) => Headers;
@@ -189,12 +193,15 @@ export const errorTypes = {
     example: new UpgradeRequired(),
     authentication: "before",
   }),
-  429: errorType({
-    type: RateLimited,
-    code: ({ kind }) => limits[kind].beyond.code,
-    headers: (error) => ({ ...(error.kind === "failures" && failureLimits), ...retryAfterOf(error) }),
+  429: errorType<RateLimited | KeyOverloaded>({
+    type: [RateLimited, KeyOverloaded],
+    code: (error) => (error instanceof RateLimited ? limits[error.kind].beyond.code : "KEY_OVERLOADED"),
+    headers: (error) => ({
+      ...(error instanceof RateLimited && error.kind === "failures" && failureLimits),
+      ...retryAfterOf(error),
+    }),
     name: "TooManyRequests",
-    description: `${describeLimits()} The headers show the key's limit, or, for a wrong secret from an address that has presented too many, the limit on these.`,
+    description: `${describeLimits()} Or it has too many requests in progress that wait for the same part of the service (\`KEY_OVERLOADED\`), while other keys are served. The headers show the key's limit, or, for a wrong secret from an address that has presented too many, the limit on these.`,
     headerSchemas: { ...rateLimits, ...retryAfter },
     example: new RateLimited("The key has no requests left in this minute.", "minute", 42),
   }),
@@ -256,10 +263,21 @@ export const presentError = (error: unknown): PresentedError => {
   };
 };
 
-const isOfType = (error: unknown, { type }: ErrorType): boolean =>
-  type !== undefined && error instanceof type;
+const isOfType = (error: unknown, { type = [] }: ErrorType): boolean =>
+  [type].flat().some((one) => error instanceof one);
 
 const unknownError = { message: "Something went wrong on our side." };
+
+/**
+ * The code of an error and its reason without parts of texts, for the log. An internal error has
+ * its own line.
+ */
+export const describeRefusal = (error: unknown): { readonly code?: string; readonly reason?: string } => {
+  const { status, body } = presentError(error);
+  const { code } = body.error;
+  const reason = error instanceof ServiceError ? error.loggable : body.error.message;
+  return { ...(code && { code }), ...(status !== 500 && { reason }) };
+};
 
 /** True if the service itself is at fault; such errors are logged with their stack. */
 export const isInternalError = ({ status }: Pick<PresentedError, "status">): boolean => status === 500;

@@ -76,6 +76,9 @@ const providerStatus = namedSchema("ProviderStatus", {
       running: count,
       queued: count,
       refused: count.meta({ description: "Since the start." }),
+      refusedForKey: count.meta({
+        description: "Of these, those with `KEY_OVERLOADED`, while other keys were served.",
+      }),
       isFull: z.boolean().meta({ description: "Every key is refused." }),
       isSlow: z
         .boolean()

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { NotFound } from "../../../domain/errors.ts";
+import { KeyOverloaded, NotFound } from "../../../domain/errors.ts";
 import { isQuotaExhausted, presentError } from "../../kernel/errors/error-codes.ts";
 import type { ErrorEnvelope } from "../../kernel/errors/error-envelope.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
@@ -35,6 +35,7 @@ export const elevenLabsEnvelope: ErrorEnvelope = {
 /** ElevenLabs' codes, where they differ from the service's own in lower case. */
 const codeOf = (error: unknown): string | undefined => {
   if (isQuotaExhausted(error)) return "quota_exceeded";
+  if (error instanceof KeyOverloaded) return "too_many_concurrent_requests";
   if (error instanceof NotFound && error.resource) return `${error.resource}_not_found`;
   return presentError(error).status === 401 ? "invalid_api_key" : undefined;
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Invalid, NotFound } from "../../../domain/errors.ts";
+import { Invalid, KeyOverloaded, NotFound } from "../../../domain/errors.ts";
 import { RateLimited } from "../../../limits/limits.ts";
 import { isQuotaExhausted, isRetryable, presentError } from "../../kernel/errors/error-codes.ts";
 import type { ErrorEnvelope } from "../../kernel/errors/error-envelope.ts";
@@ -74,7 +74,7 @@ const typeOf = (error: unknown, status: number): string => {
 /** OpenAI's codes, where they differ from the service's own in lower case. */
 const codeOf = (error: unknown): string | undefined => {
   if (isQuotaExhausted(error)) return "insufficient_quota";
-  if (error instanceof RateLimited) return "rate_limit_exceeded";
+  if (error instanceof RateLimited || error instanceof KeyOverloaded) return "rate_limit_exceeded";
   if (isUnknownVoice(error)) return codes[400];
   if (error instanceof NotFound && error.resource) return `${memberOf(error.resource)}_not_found`;
   return codes[presentError(error).status];

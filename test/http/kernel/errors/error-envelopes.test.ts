@@ -3,6 +3,7 @@ import {
   EngineFailed,
   Invalid,
   KeyIsSuspended,
+  KeyOverloaded,
   NotFound,
   Unauthorized,
   Unavailable,
@@ -64,12 +65,14 @@ describe("the envelope of an error", () => {
     });
 
     it("says of refusals and failures whether to repeat the request", () => {
-      expect(shown(new RateLimited("too many", "burst", 1))).to.include({
-        status: 429,
-        type: "requests",
-        code: "rate_limit_exceeded",
-        retry: "true",
-      });
+      for (const error of [new RateLimited("too many", "burst", 1), new KeyOverloaded("too many", 2)]) {
+        expect(shown(error)).to.include({
+          status: 429,
+          type: "requests",
+          code: "rate_limit_exceeded",
+          retry: "true",
+        });
+      }
       expect(shown(new Unavailable("down", 1))).to.include({
         status: 503,
         type: "server_error",
@@ -101,6 +104,7 @@ describe("the envelope of an error", () => {
       expect(shown(quota)).to.deep.equal([401, "quota_exceeded"]);
       expect(shown(operator)).to.deep.equal([403, "key_suspended"]);
       expect(shown(new NotFound("no such voice", "voice"))).to.deep.equal([404, "voice_not_found"]);
+      expect(shown(new KeyOverloaded("too many", 2))).to.deep.equal([429, "too_many_concurrent_requests"]);
     });
   });
 });
