@@ -5,7 +5,7 @@ import { hasPrefix, type Projection } from "../projection.ts";
 import { createLag, type Lag } from "./lag.ts";
 import { beforeFirst, RunningProjection } from "./running-projection.ts";
 import { noSnapshots, type SnapshotStore } from "./snapshot-store.ts";
-import { createView, type LiveView, type View } from "./view.ts";
+import { createView, type LiveView } from "./view.ts";
 
 export interface RunnerStatus {
   readonly position: number;
@@ -24,7 +24,7 @@ export interface ProjectionRunner {
   /** @throws {Error} if the runner does not run this projection */
   view<S>(projection: Projection<S>): LiveView<S>;
   /** A view that responds even if it has failed or lags. Never use it to grant access. */
-  lastKnownView<S>(projection: Projection<S>): View<S>;
+  lastKnownView<S>(projection: Projection<S>): LiveView<S>;
   /**
    * Restores the snapshots, and resolves when the views include the log as of now.
    * @throws {EventStoreUnavailable}
@@ -221,7 +221,8 @@ class Runner implements ProjectionRunner {
     return createView<S>(running, () => this.#assertCurrent(running));
   };
 
-  lastKnownView = <S>(projection: Projection<S>): View<S> => createView<S>(this.#find(projection), () => {});
+  lastKnownView = <S>(projection: Projection<S>): LiveView<S> =>
+    createView<S>(this.#find(projection), () => {});
 
   #find({ name }: Projection<unknown>): RunningProjection {
     const running = this.#running.get(name);

@@ -1,3 +1,4 @@
+import { createSuspensionCount, keys } from "../../projections/keys.ts";
 import { type MalformedEvents, readMalformedEvents } from "../../projections/malformed-events.ts";
 import { rate } from "../../projections/rate.ts";
 import type { RunnerStatus } from "../../projections/runner/runner.ts";
@@ -59,6 +60,7 @@ export const composeHealth = (
   });
   telemetry.observe({
     views: runner.status,
+    suspendedKeys: createSuspensionCount(runner.lastKnownView(keys)),
     malformedEvents: () => malformed().count,
     clockDifferenceMs: () => clockCheck.behindMs,
     pendingCommands: () => handler.pending + ledger.pendingEntries(),

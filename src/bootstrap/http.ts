@@ -11,6 +11,7 @@ import { createApp } from "../http/app.ts";
 import { type BundleLoader, createBundleLoader } from "../http/bundles/bundles.ts";
 import { clientAddress } from "../http/kernel/client-address.ts";
 import { tokenHeadersOf } from "../http/kernel/compatible-api.ts";
+import { describeRefusal } from "../http/kernel/errors/error-codes.ts";
 import { exposedHeaders, headerNames } from "../http/kernel/headers.ts";
 import { publicPathOf } from "../http/kernel/public-url.ts";
 import { createRouter } from "../http/kernel/router.ts";
@@ -65,12 +66,16 @@ export const serveHttp = async (
   const common = composeCommon(settings, application);
   const loader = createBundleLoader({ warn: (sentence) => log.warn(sentence) });
   const { clientOf, credentialReader, schema } = common;
+  const refused = (code: string): void => {
+    application.status.activity.refused(code);
+    telemetry.refused(code);
+  };
   const handle = createApp({
     ...common,
     log,
     observer,
     router: composeRouter(runtime, application, { ...common, bundles: loader.bundles }),
-    refused: application.status.activity.refused,
+    refused,
     credentialHeaders: credentialReader.headers,
   });
   reportUnknownVoices(runtime, speech);
@@ -82,7 +87,12 @@ export const serveHttp = async (
     log,
   });
   const at = { ...settings, ...shared.sockets.http };
-  const listening = listen({ ...at, handle, upgrade: telemetry.upgrade(sockets) });
+  const onMalformed = (refusal: Error, requestId: string): void => {
+    const why = describeRefusal(refusal);
+    log.info({ requestId, ...why }, "malformed request");
+    if (why.code) refused(why.code);
+  };
+  const listening = listen({ ...at, handle, upgrade: telemetry.upgrade(sockets), onMalformed });
   const server = await listening.catch(nameListenSetting("PORT", "HOST"));
   const closing = new AbortController();
   const loaded = loader.load(closing.signal);

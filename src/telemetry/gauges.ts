@@ -24,7 +24,15 @@ export const observeSources = ({ observe }: Instruments, sources: MetricSources)
     });
   observeResources("slotsUsed", ({ running }) => running);
   observeResources("oldestWait", ({ oldestWaitMs }) => oldestWaitMs / 1_000);
-  observeResources("queueRefusals", ({ refused }) => refused);
+  observe("queueRefusals", (observeValue) => {
+    for (const { resource, refused, refusedForKey } of sources.scheduler()) {
+      observeValue(refused - refusedForKey, { ...queueOf(resource), scope: "all" });
+      observeValue(refusedForKey, { ...queueOf(resource), scope: "key" });
+    }
+  });
+  observe("suspendedKeys", (observeValue) => {
+    for (const [cause, keys] of Object.entries(sources.suspendedKeys())) observeValue(keys, { cause });
+  });
   observe("dependency", async (observeValue) => {
     const { parts } = await sources.checkHealth();
     for (const [dependency, { status }] of Object.entries(parts)) {

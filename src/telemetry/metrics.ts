@@ -1,3 +1,4 @@
+import { batchSizes, requestSeconds, storeSeconds, waitSeconds, workSeconds } from "./buckets.ts";
 import { counter, gauge, histogram, type Metric } from "./metric-definition.ts";
 
 /*
@@ -6,16 +7,6 @@ import { counter, gauge, histogram, type Metric } from "./metric-definition.ts";
  * `voxledger_synthesis_answers_total`), at /metrics and through a collector. No attribute holds
  * what a caller can choose freely: no key, no text, no voice.
  */
-
-/**
- * OpenTelemetry's own buckets for HTTP, with finer ones at the fast end: most responses come from
- * memory.
- */
-const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-const workSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-const waitSeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
-const storeSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 30];
-const batchSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 export const metricDefinitions = {
   requests: histogram(
@@ -33,6 +24,16 @@ export const metricDefinitions = {
     "Refused callers by reason: unauthorized, failures (too many failed attempts), burst, minute, quota.",
     { attributes: ["reason"] },
   ),
+  errors: counter(
+    "voxledger.errors",
+    "{response}",
+    "Error responses over HTTP, except those of /admin, by code, such as KEY_OVERLOADED; by status if they have none.",
+    { attributes: ["code"] },
+  ),
+  suspendedKeys: gauge("voxledger.keys.suspended", "{key}", "Suspended keys by cause: quota, operator.", {
+    attributes: ["cause"],
+    combined: "max",
+  }),
   sockets: gauge("voxledger.websocket.connections", "{connection}", "Open WebSockets."),
   wyomingConnections: gauge(
     "voxledger.wyoming.connections",
@@ -121,8 +122,8 @@ export const metricDefinitions = {
   queueRefusals: counter(
     "voxledger.queue.refusals",
     "{job}",
-    "Jobs that were refused because the queue of their key or all queues were full, or that waited too long.",
-    { attributes: ["queue", "engine"] },
+    "Refused jobs by scope: all (all queues were full, or a key without other jobs waited too long), key (the key had too many jobs, and other keys were served).",
+    { attributes: ["queue", "engine", "scope"] },
   ),
   toolsRestarts: counter(
     "voxledger.speech_tools.restarts",

@@ -119,6 +119,7 @@ export const openTelemetry = async ({
 const instrument = (sampler: Sampler) => {
   const instruments = createInstruments();
   const refusals = instruments.counter("refusals");
+  const errors = instruments.counter("errors");
   const stop = observeProcess(instruments);
   const telemetry: Telemetry = {
     eventStore: instrumentEventStore(instruments),
@@ -136,6 +137,7 @@ const instrument = (sampler: Sampler) => {
     upgrade: instrumentUpgrade(instruments),
     wyoming: (connections) =>
       instruments.observe("wyomingConnections", (observeValue) => observeValue(connections())),
+    refused: (code) => errors.add(1, code),
     webhook: countWebhookAttempts(instruments),
     provider: countProviderEvents(instruments),
     started: recordWaits(instruments),

@@ -8,6 +8,7 @@ import type { Encoder } from "../audio/formats/encoder.ts";
 import type { Pipeline } from "../audio/pipeline/pipeline.ts";
 import type { RetentionStats } from "../audio/retention/retention.ts";
 import type { AudioStore } from "../audio/store/audio-store.ts";
+import type { SuspensionCause } from "../domain/accounts/event-shapes.ts";
 import type { JournalEvent } from "../domain/ledger/journal/journal.ts";
 import type { EngineCode } from "../domain/synthesis/speech.ts";
 import type { Engine } from "../engines/engine.ts";
@@ -43,6 +44,8 @@ export interface Telemetry {
    * `connections`: the number of open connections of the Wyoming protocol, read at each collection.
    */
   wyoming(connections: () => number): void;
+  /** Called with the code of each error that is sent over HTTP. */
+  readonly refused: (code: string) => void;
   /** Called after each attempt to deliver a message to a webhook. */
   readonly webhook: (outcome: DeliveryOutcome) => void;
   /** Called for each event of a provider client. */
@@ -58,6 +61,8 @@ export interface Telemetry {
 /** The sources of observed metrics. They are read only at collections. */
 export interface MetricSources {
   views(): Omit<RunnerStatus, "current">;
+  /** The number of suspended keys by cause. */
+  suspendedKeys(): Readonly<Record<SuspensionCause, number>>;
   /** Events in the log that are skipped because they cannot be folded. */
   malformedEvents(): number;
   /** Returns undefined before the first measurement. */
@@ -90,6 +95,7 @@ export const noTelemetry: Telemetry = {
   limiter: identity,
   upgrade: identity,
   wyoming: () => {},
+  refused: () => {},
   webhook: () => {},
   provider: () => {},
   started: () => {},

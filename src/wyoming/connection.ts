@@ -6,7 +6,7 @@ import type { Time } from "../async/time.ts";
 import { inTimeSlices } from "../async/time-slices.ts";
 import type { WebsiteConfig } from "../domain/accounts/website-config.ts";
 import { Invalid, Unavailable } from "../domain/errors.ts";
-import { isInternalError, presentError } from "../http/kernel/errors/error-codes.ts";
+import { describeRefusal, isInternalError, presentError } from "../http/kernel/errors/error-codes.ts";
 import { RateLimited, tryWithMore } from "../limits/limits.ts";
 import { type EventLimits, EventParser } from "./event-parser.ts";
 import { type ClientEvent, errorEvent, parseEvent, pong, type RequestedVoice } from "./events.ts";
@@ -249,7 +249,7 @@ export class Connection {
     }
     const presented = presentError(error);
     if (isInternalError(presented)) log.error({ err: error }, "failed");
-    log.info({ status: presented.status, code: presented.body.error.code }, "refused");
+    log.info({ status: presented.status, ...describeRefusal(error) }, "refused");
     this.#close(errorEvent(error), error);
   }
 

@@ -2,9 +2,11 @@ import { once } from "node:events";
 import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { Unauthorized, Unavailable } from "../../src/domain/errors.ts";
+import { pino } from "pino";
+import { Invalid, Unauthorized, Unavailable } from "../../src/domain/errors.ts";
 import type { Route } from "../../src/http/kernel/request-state.ts";
 import type { HandleRequest } from "../../src/http/kernel/server.ts";
+import { RateLimited } from "../../src/limits/limits.ts";
 import { ask } from "../support/in-process-service.ts";
 import { routerOf, routerTo, testApp } from "../support/operation-server.ts";
 
@@ -55,6 +57,24 @@ describe("the course of a request", () => {
     }));
     expect(await responseOf(handle)).to.include({ status: 401 });
     expect(ran).to.deep.equal([]);
+  });
+
+  it("logs the code and the reason of a refusal, without parts of texts", async () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    const invalid = new Invalid([{ path: ["text"], message: 'The tag "confidential" is not closed.' }]);
+    for (const refusal of [wrong, new RateLimited("Too many requests.", "burst", 1), invalid]) {
+      const handle = testApp(
+        routerTo(() => Promise.reject(refusal)),
+        { log },
+      );
+      await responseOf(handle);
+    }
+    expect(lines.map(({ status, code, reason }) => ({ status, code, reason }))).to.deep.equal([
+      { status: 401, code: "UNAUTHORIZED", reason: "The secret is wrong." },
+      { status: 429, code: "BURST_RATE_LIMIT_EXCEEDED", reason: "Too many requests." },
+      { status: 400, code: "VALIDATION_ERROR", reason: "The request is invalid." },
+    ]);
   });
 
   it("responds with the error of a failed search in memory", async () => {

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Context, Middleware } from "koa";
 import type { Logger } from "pino";
 import { NotFound, Unavailable } from "../../domain/errors.ts";
-import { isInternalError, MethodNotAllowed, presentError } from "./errors/error-codes.ts";
+import { describeRefusal, isInternalError, MethodNotAllowed, presentError } from "./errors/error-codes.ts";
 import { respondWithError } from "./respond.ts";
 
 /** Sends the id that the log and the ledger share. */
@@ -13,8 +13,9 @@ export const showRequestId: Middleware = (ctx, next) => {
 };
 
 /**
- * Logs one line per request with its route, never its URL, which may hold the text to speak.
- * Successful health checks are logged at `debug`, because load balancers repeat them every second.
+ * Logs one line per request with its route, never its URL, which may hold the text to speak. The
+ * line of a refused request has the code and the reason. Successful health checks are logged at
+ * `debug`, because load balancers repeat them every second.
  */
 export const logRequests =
   (log: Logger): Middleware =>
@@ -25,7 +26,9 @@ export const logRequests =
     const status = aborted ? clientClosedRequest : ctx.status;
     const ms = Math.round(performance.now() - startedAt);
     const level = isHealthCheck(ctx) && status === 200 ? "debug" : "info";
-    log[level]({ ...loggedFields(ctx), status, ms, ...(aborted && { aborted }) }, "request");
+    const { refusal } = ctx.state;
+    const why = refusal === undefined ? {} : describeRefusal(refusal);
+    log[level]({ ...loggedFields(ctx), status, ...why, ms, ...(aborted && { aborted }) }, "request");
   };
 
 const isHealthCheck = ({ state }: Context): boolean =>
@@ -51,8 +54,9 @@ export const countRefusals =
   async (ctx, next) => {
     await next();
     if (ctx.status < 400 || ctx.path.startsWith("/admin")) return;
-    const { code } = Object(Object(ctx.body).error);
-    refused(typeof code === "string" ? code : String(ctx.status));
+    const { refusal } = ctx.state;
+    const code = refusal === undefined ? undefined : describeRefusal(refusal).code;
+    refused(code ?? String(ctx.status));
   };
 
 /** Sends errors in the envelope of the path. */
@@ -63,6 +67,7 @@ export const presentErrors =
       await next();
     } catch (error) {
       if (ctx.res.destroyed) return;
+      ctx.state.refusal = error;
       if (isInternalError(presentError(error))) log.error({ ...loggedFields(ctx), err: error }, "failed");
       respondWithError(ctx, error);
     }

@@ -71,7 +71,7 @@ export interface RequestState {
   /** The name of an operator or auditor in the log and in events. */
   actor?: string;
   adminSession?: AdminSession;
-  /** The error that refuses the request. Its operation does not run. */
+  /** The error that is sent. If it is set before the operation, the operation does not run. */
   refusal: unknown;
 }
 

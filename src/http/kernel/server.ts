@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -36,6 +37,8 @@ interface ServerOptions {
   readonly handle: HandleRequest;
   readonly upgrade?: Upgrade;
   readonly maxTextCharacters: number;
+  /** Called when a request that cannot be read was refused. */
+  readonly onMalformed?: (refusal: Error, requestId: string) => void;
   /**
    * The time for which a connection may be inactive in both directions, unless its client waits for
    * a response to begin.
@@ -90,7 +93,7 @@ const stopAccepting = (server: Server, onClosed: () => void): void => {
  * envelope.
  */
 const createHttpServer = (
-  { handle, upgrade, maxTextCharacters, inactivityMs = 120_000 }: ServerOptions,
+  { handle, upgrade, maxTextCharacters, onMalformed = () => {}, inactivityMs = 120_000 }: ServerOptions,
   closeDelimited: Pick<ReturnType<typeof createCloseDelimitedResponses>, "follow">,
 ): Server => {
   const isExcess = createPipelineLimit();
@@ -120,7 +123,9 @@ const createHttpServer = (
   // Unknown expectations are ignored, as RFC 9110 allows, because Node's own 417 has no error
   // envelope.
   server.on("checkExpectation", serve);
-  server.on("clientError", refuseMalformed);
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    refuseMalformed(error, socket, onMalformed);
+  });
   if (upgrade) server.on("upgrade", upgrade.take);
   // Disconnects clients that never read. Slow clients are not affected.
   return server.setTimeout(inactivityMs);
@@ -186,11 +191,17 @@ const problemOf = ({ httpVersion, rawHeaders }: IncomingMessage): Problem | unde
  * Malformed, too large and too slow requests get an error envelope too: that of the service,
  * because their path is unknown.
  */
-const refuseMalformed = (error: NodeJS.ErrnoException, socket: Socket): void => {
+const refuseMalformed = (
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  onMalformed: NonNullable<ServerOptions["onMalformed"]>,
+): void => {
   if (refused.has(socket)) return; // Node emits the event again for every further chunk
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   refused.add(socket);
-  refuseConnection(socket, malformed(error.code));
+  const [refusal, requestId] = [malformed(error.code), randomUUID()];
+  refuseConnection(socket, refusal, { "X-Request-Id": requestId });
+  onMalformed(refusal, requestId);
 };
 
 const refused = new WeakSet<Socket>();

@@ -1,4 +1,4 @@
-import { isInternalError, isRetryable, presentError } from "../kernel/errors/error-codes.ts";
+import { describeRefusal, isInternalError, isRetryable, presentError } from "../kernel/errors/error-codes.ts";
 import type { StreamError } from "./messages.ts";
 
 /**
@@ -56,3 +56,13 @@ export const toErrorMessage = (error: unknown, id?: string): StreamError => {
 /** True if the error is a fault of the service and must be logged. */
 export const isInternal = (error: unknown): boolean =>
   !(error instanceof SocketError) && isInternalError(presentError(error));
+
+/**
+ * The reason without parts of texts, for the log. An error that exists only on sockets has none:
+ * its code says enough.
+ */
+export const reasonOf = (error: unknown): { readonly reason?: string } => {
+  if (error instanceof SocketError) return {};
+  const { reason } = describeRefusal(error);
+  return reason === undefined ? {} : { reason };
+};

@@ -9,7 +9,7 @@ import { RateLimited, tryWithMore } from "../../limits/limits.ts";
 import { type RequestSchema, requestFromBody } from "../routes/synthesis/request.ts";
 import { audioFrame, framePayloads } from "./messages.ts";
 import type { Outbox } from "./outbox.ts";
-import { isInternal, SocketError, toErrorMessage } from "./socket-error.ts";
+import { isInternal, reasonOf, SocketError, toErrorMessage } from "./socket-error.ts";
 
 export interface SynthesisServices {
   /** The same schema as over HTTP. */
@@ -24,6 +24,13 @@ interface Running {
   readonly context: Parameters<Streaming["begin"]>[1];
   readonly signal: AbortSignal;
   readonly sent: { chunks: number; bytes: number };
+}
+
+/** How a stream ended, for the log. */
+interface Outcome {
+  /** `whole`, or the code of the error. */
+  readonly outcome: string;
+  readonly reason?: string;
 }
 
 interface SynthesesOptions {
@@ -130,14 +137,14 @@ export class Syntheses {
     const startedAt = performance.now();
     const { id, context, signal, sent } = running;
     const about = { requestId: context.requestId, stream: id };
-    let outcome = "whole";
+    let outcome: Outcome = { outcome: "whole" };
     try {
       await this.#stream(running);
     } catch (error) {
       outcome = this.#sendError(signal.aborted ? signal.reason : error, id, about);
     }
     this.#inProgress.delete(id);
-    log.info({ ...about, outcome, ...sent, ms: Math.round(performance.now() - startedAt) }, "stream");
+    log.info({ ...about, ...outcome, ...sent, ms: Math.round(performance.now() - startedAt) }, "stream");
     onEnd();
   }
 
@@ -163,15 +170,15 @@ export class Syntheses {
 
   #refuse(error: unknown, id: string | undefined, stream: string): void {
     const outcome = this.#sendError(error, id, { stream });
-    this.#options.log.info({ stream, outcome }, "stream");
+    this.#options.log.info({ stream, ...outcome }, "stream");
   }
 
-  /** Returns the error's code. */
-  #sendError(error: unknown, id: string | undefined, about: object): string {
+  /** Returns the error's code and its reason, for the log. */
+  #sendError(error: unknown, id: string | undefined, about: object): Outcome {
     const message = toErrorMessage(error, id);
     if (isInternal(error)) this.#options.log.error({ ...about, err: error }, "failed");
     this.#options.outbox.send(message);
-    return message.code ?? "ENGINE_FAILED";
+    return { outcome: message.code ?? "ENGINE_FAILED", ...reasonOf(error) };
   }
 }
 

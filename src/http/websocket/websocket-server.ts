@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { type ServerOptions, WebSocketServer } from "ws";
 import { systemTime, type Time } from "../../async/time.ts";
 import { Invalid } from "../../domain/errors.ts";
-import { isInternalError } from "../kernel/errors/error-codes.ts";
+import { describeRefusal, isInternalError } from "../kernel/errors/error-codes.ts";
 import { refuseConnection } from "../kernel/errors/refuse-connection.ts";
 import type { AdmitHandshake, HandshakeDecision } from "./admission.ts";
 import { ExplainedWebSocket } from "./close.ts";
@@ -108,7 +108,7 @@ const refuse = (connection: Duplex, error: unknown, headers: Headers, log: Logge
   const response = refuseConnection(connection, error, headers);
   const about = { route: streamPath, requestId: headers["X-Request-Id"] };
   if (isInternalError(response)) log.error({ ...about, err: error }, "failed");
-  log.info({ ...about, status: response.status, code: response.body.error.code }, "handshake refused");
+  log.info({ ...about, status: response.status, ...describeRefusal(error) }, "handshake refused");
 };
 
 /** Options of `ws` that its types lack. */

@@ -9,7 +9,7 @@ import { type Respond, routerOf, routerTo, testApp } from "../../support/operati
 /** Listens on a free port with one response to all requests; without one, no path is known. */
 const serve = (
   respond: Respond | undefined,
-  options: Pick<Parameters<typeof listen>[0], "inactivityMs" | "upgrade"> = {},
+  options: Pick<Parameters<typeof listen>[0], "inactivityMs" | "upgrade" | "onMalformed"> = {},
 ): Promise<HttpServer> => {
   return listen({
     handle: testApp(respond ? routerTo(respond) : routerOf([])),
@@ -85,6 +85,16 @@ describe("the HTTP server", () => {
         expect(response.body.error).to.include({ statusCode: status, code });
       });
     }
+  });
+
+  it("reports requests that cannot be read, with the id of the response", async () => {
+    const reported: [string, string][] = [];
+    const onMalformed = ({ message }: Error, requestId: string) => void reported.push([message, requestId]);
+    const server = await serve(undefined, { onMalformed });
+    const { headers } = readResponse(await sendBytes(server.url, "NONSENSE\r\n\r\n"));
+    const [, id = ""] = /^x-request-id: (.*)$/m.exec(headers) ?? [];
+    expect(reported).to.deep.equal([["The request cannot be read as HTTP/1.1.", id]]);
+    await server.drain(0);
   });
 
   it("says that a URL with letters beyond ASCII must be percent-encoded", async () => {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { EngineFailed, Unpronounceable } from "../../../src/domain/errors.ts";
+import { EngineFailed, KeyOverloaded, Unpronounceable } from "../../../src/domain/errors.ts";
 import { duringSuite } from "../../support/during.ts";
 import { type Frame, openWebSocketClient, type WebSocketClient } from "../../support/websocket-client.ts";
 import { type Registered, startSocketServer } from "./test-server.ts";
@@ -162,6 +162,22 @@ describe("the streaming socket", () => {
         retryable: true,
         retryAfterSeconds: 7,
       });
+    });
+
+    it("a key that overloads the tools, with the delay before a retry; the log has the reason", async () => {
+      const id = synthesize();
+      (await served.streaming.next()).refuse(new KeyOverloaded("Too many texts are waiting.", 2));
+      expect(await client.next()).to.deep.equal({
+        type: "error",
+        id,
+        message: "Too many texts are waiting.",
+        retryable: true,
+        code: "KEY_OVERLOADED",
+        retryAfterSeconds: 2,
+      });
+      const logged = served.log.map((line) => JSON.parse(line)).filter(({ stream }) => stream === id);
+      expect(logged).to.have.length(1);
+      expect(logged[0]).to.include({ outcome: "KEY_OVERLOADED", reason: "Too many texts are waiting." });
     });
 
     it("a provider error after the first byte, without a stream_end", async () => {

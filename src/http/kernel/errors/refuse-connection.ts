@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Duplex } from "node:stream";
 import { nodeHttp } from "../../../node-http.ts";
 import { type PresentedError, presentError } from "./error-codes.ts";
@@ -7,14 +6,14 @@ import { type PresentedError, presentError } from "./error-codes.ts";
 const lingerMs = 5_000;
 
 /**
- * Sends an error on a connection that Node's HTTP server no longer manages, and closes it. Further
- * data from the client is read and discarded, because a reset could discard the response before the
- * client has read it.
+ * Sends an error on a connection that Node's HTTP server no longer manages, and closes it.
+ * `headers`: they have the request's id. Further data from the client is read and discarded,
+ * because a reset could discard the response before the client has read it.
  */
 export const refuseConnection = (
   connection: Duplex,
   error: unknown,
-  headers: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>>,
 ): PresentedError => {
   const presented = presentError(error);
   connection.on("error", () => connection.destroy());
@@ -28,7 +27,6 @@ export const refuseConnection = (
 const serialize = ({ status, headers, body }: PresentedError): string => {
   const json = JSON.stringify(body);
   const head = {
-    "X-Request-Id": randomUUID(),
     ...headers,
     "Content-Type": "application/json; charset=utf-8",
     "Content-Length": Buffer.byteLength(json),

@@ -45,7 +45,14 @@ const plan = { renditions: [{ recipe: { text: "ten chars!" } }], muted: false } 
 
 describe("a response from memory", () => {
   let service: InProcessService;
-  const lines: { fastPath?: true; status: number; route: string; apiKey?: string; requestId: string }[] = [];
+  const lines: {
+    fastPath?: true;
+    status: number;
+    route: string;
+    apiKey?: string;
+    requestId: string;
+    reason?: string;
+  }[] = [];
   const taken = () => lines.filter(({ fastPath }) => fastPath);
 
   before(async () => {
@@ -170,7 +177,8 @@ describe("a response from memory", () => {
     expect(status).to.equal(403);
     const logged = lines.filter(({ requestId }) => requestId === headers["x-request-id"]);
     expect(logged).to.have.length(1);
-    expect(logged[0]).to.include({ level: 30, status: 403, apiKey: website.apiKey });
+    expect(logged[0]).to.include({ level: 30, status: 403, code: "KEY_SUSPENDED", apiKey: website.apiKey });
+    expect(logged[0]?.reason).to.match(/^The key is suspended: /);
     expect(await countedRefusals()).to.equal(refusedBefore + 1);
   });
 
