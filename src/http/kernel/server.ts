@@ -37,7 +37,7 @@ interface ServerOptions {
   readonly handle: HandleRequest;
   readonly upgrade?: Upgrade;
   readonly maxTextCharacters: number;
-  /** Called when a request that cannot be read was refused. */
+  /** Called when a request that cannot be read was refused, unless its client has left. */
   readonly onMalformed?: (refusal: Error, requestId: string) => void;
   /**
    * The time for which a connection may be inactive in both directions, unless its client waits for
@@ -201,7 +201,8 @@ const refuseMalformed = (
   refused.add(socket);
   const [refusal, requestId] = [malformed(error.code), randomUUID()];
   refuseConnection(socket, refusal, { "X-Request-Id": requestId });
-  onMalformed(refusal, requestId);
+  // The client has ended the connection within a request, which is logged as disconnected.
+  if (error.code !== "HPE_INVALID_EOF_STATE") onMalformed(refusal, requestId);
 };
 
 const refused = new WeakSet<Socket>();
