@@ -53,6 +53,12 @@ describe("voxledger audit and usage", () => {
     );
   });
 
+  it("print what was recorded for one request", async () => {
+    const [entry, ...others] = linesOf((await voxledger("audit", "--request", "r-200")).stdout);
+    expect(others).to.deep.equal([]);
+    expect([entry.type, entry.data.requestId]).to.deep.equal(["SynthesisServed", "r-200"]);
+  });
+
   it("end without an error when the reader closes the pipe", async () => {
     const audit = [process.execPath, audited, join(temporary.folder, "events.db"), "audit"];
     const shell = spawn("sh", ["-c", '{ "$@"; echo "exit $?" >&2; } | head -n 1', "sh", ...audit]);
