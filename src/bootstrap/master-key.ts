@@ -1,5 +1,5 @@
 import { hkdfSync, randomBytes, randomUUID } from "node:crypto";
-import { link, open, readFile, rm } from "node:fs/promises";
+import { link, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type CredentialsCipher,
@@ -17,13 +17,19 @@ import {
 } from "../domain/accounts/master-key.ts";
 import type { EpochMs } from "../domain/time.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
+import { exists } from "../files/exists.ts";
 import { BadSetting, type Settings, withSettingName } from "../settings/read-settings.ts";
 import { isSharedByMachines } from "../settings/schemas.ts";
+import { openEventStore } from "./event-log/open-event-store.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
+import { createPrivateFile, syncDirectory } from "./private-files.ts";
 
 const bytes = 32;
 
-type KeySettings = Pick<Settings, "masterKey" | "dataDir" | "eventStore">;
+type KeySettings = Pick<
+  Settings,
+  "masterKey" | "previousMasterKeys" | "dataDir" | "eventStore" | "streamPrefix"
+>;
 
 interface ObtainOptions {
   /** If false, a key that is missing in DATA_DIR is not created. Default: true. */
@@ -32,37 +38,73 @@ interface ObtainOptions {
 
 /**
  * The key that all others are derived from: MASTER_KEY, or else the one in DATA_DIR, which the
- * first process creates.
+ * first process of a new log creates.
  * @throws {BadSetting} if it is unreadable, damaged or missing, or unset although instances with
  * other directories share the log
  */
 export const obtainMasterKey = async (
-  { masterKey, dataDir, eventStore }: KeySettings,
+  settings: KeySettings,
   { mayCreate = true }: ObtainOptions = {},
 ): Promise<Buffer> => {
+  const { masterKey, eventStore } = settings;
   if (masterKey) return masterKey;
   if (isSharedByMachines(eventStore)) {
     throw new BadSetting(
       "MASTER_KEY: must be set, the same for all instances, when EVENT_STORE is EventStoreDB",
     );
   }
-  return await withSettingName("DATA_DIR", readOrCreate(dataDir, mayCreate));
+  return await withSettingName("DATA_DIR", readOrCreate(settings, mayCreate));
 };
 
-const readOrCreate = async (dataDir: string, mayCreate: boolean): Promise<Buffer> => {
-  const path = join(dataDir, "master.key");
-  const key = await read(path);
+const readOrCreate = async (settings: KeySettings, mayCreate: boolean): Promise<Buffer> => {
+  const { dataDir } = settings;
+  const key = await readMasterKey(dataDir);
   if (key) return key;
   if (!mayCreate) throw new Error("it has no master.key");
-  return await create(dataDir, path);
+  const lost = await findLostKey(settings);
+  if (lost === undefined) return await create(dataDir);
+  // Another process may have created the key meanwhile, and recorded it.
+  const created = await readMasterKey(dataDir);
+  if (created) return created;
+  throw new Error(
+    `it has no master.key, and the log's master key is ${lost}: put that key there, or set MASTER_KEY`,
+  );
 };
+
+/**
+ * Returns the id of the master key that the log records, if none of the previous keys is this one:
+ * a new key could decrypt nothing, and must not be created beside the log.
+ */
+const findLostKey = async (settings: KeySettings): Promise<string | undefined> => {
+  const { eventStore, previousMasterKeys } = settings;
+  if (eventStore.kind !== "sqlite" || !(await exists(eventStore.path))) return undefined;
+  // A process that starts at the same time may have created the file, and no tables yet.
+  const { events, startHandler } = await openEventStore(settings, { clock: Date.now, readOnly: false });
+  try {
+    const { masterKeyId } = await readInstallationKeys(startHandler);
+    const isKnown = masterKeyId === undefined || previousMasterKeys.map(masterKeyIdOf).includes(masterKeyId);
+    return isKnown ? undefined : masterKeyId;
+  } finally {
+    await events.close();
+  }
+};
+
+/** Reads which keys the log records. */
+export const readInstallationKeys = async (handler: CommandHandler): Promise<InstallationKeys> => {
+  const { state } = await handler.execute(masterKeyDecider, masterKeyStream, () => [], { actor: "system" });
+  return state;
+};
+
+/** The id by which the log records a master key. */
+export const masterKeyIdOf = (key: Buffer): string =>
+  createCredentialsCipher({ keys: deriveKeys([key], "credentials"), random: randomBytes }).keyId;
 
 /**
  * The master key, then the previous ones, which nothing new is encrypted or signed with.
  * @throws {BadSetting}
  */
 export const obtainMasterKeys = async (
-  settings: KeySettings & Pick<Settings, "previousMasterKeys">,
+  settings: KeySettings,
   options?: ObtainOptions,
 ): Promise<MasterKeys> => [await obtainMasterKey(settings, options), ...settings.previousMasterKeys];
 
@@ -82,8 +124,14 @@ export const deriveKeys = ([current, ...previous]: MasterKeys, purpose: string):
 export const deriveKey = (masterKey: Buffer, purpose: string): Buffer =>
   Buffer.from(hkdfSync("sha256", masterKey, "", `voxledger ${purpose}`, bytes));
 
-const read = async (path: string): Promise<Buffer | undefined> => {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+const pathOf = (dataDir: string): string => join(dataDir, "master.key");
+
+/**
+ * Returns the key in DATA_DIR/master.key; undefined if there is no such file.
+ * @throws if it is unreadable or damaged
+ */
+const readMasterKey = async (dataDir: string): Promise<Buffer | undefined> => {
+  const text = await readFile(pathOf(dataDir), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });
@@ -93,36 +141,30 @@ const read = async (path: string): Promise<Buffer | undefined> => {
   return key;
 };
 
+/** Creates the key, unless another process has done so. */
+const create = async (dataDir: string): Promise<Buffer> => {
+  await writeMasterKey(dataDir, randomBytes(bytes));
+  const key = await readMasterKey(dataDir);
+  if (!key) throw new Error("master.key was removed while it was created");
+  return key;
+};
+
 /**
- * `link` succeeds in one process only and publishes a complete file. All other processes read that
- * key.
+ * Writes DATA_DIR/master.key, unless it exists: `link` succeeds in one process only and publishes a
+ * complete file. All other processes read that key.
  */
-const create = async (dataDir: string, path: string): Promise<Buffer> => {
+export const writeMasterKey = async (dataDir: string, key: Buffer): Promise<void> => {
   await makePrivateDirectory(dataDir);
-  const draft = `${path}.${randomUUID()}`;
+  const draft = `${pathOf(dataDir)}.${randomUUID()}`;
   try {
-    await writeDurably(draft, `${randomBytes(bytes).toString("base64")}\n`);
-    await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+    await createPrivateFile(draft, `${key.toString("base64")}\n`);
+    await link(draft, pathOf(dataDir)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
     });
     await syncDirectory(dataDir);
   } finally {
     await rm(draft, { force: true });
   }
-  const key = await read(path);
-  if (!key) throw new Error("master.key was removed while it was created");
-  return key;
-};
-
-const writeDurably = async (path: string, text: string): Promise<void> => {
-  await using file = await open(path, "wx", 0o600);
-  await file.writeFile(text);
-  await file.sync();
-};
-
-const syncDirectory = async (path: string): Promise<void> => {
-  await using directory = await open(path, "r");
-  await directory.sync();
 };
 
 /**

@@ -1,5 +1,6 @@
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { exists } from "../files/exists.ts";
 
 /**
  * Creates a directory that only its owner can access, and its missing parents. `mkdir` with
@@ -18,12 +19,6 @@ export const makePrivateDirectory = async (path: string): Promise<void> => {
     await makePrivateDirectory(directory);
   }
 };
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
 
 /**
  * Describes to operators which of the paths other users may read or change. Paths that do not exist

@@ -47,6 +47,7 @@ export const withSettingName = async <T>(name: string, opened: Promise<T>): Prom
   try {
     return await opened;
   } catch (error) {
+    if (error instanceof BadSetting) throw error; // it names the setting that is the cause
     throw new BadSetting(`${name}: ${errorMessage(error)}`, { cause: error });
   }
 };

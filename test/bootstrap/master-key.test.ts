@@ -15,28 +15,27 @@ const run = promisify(execFile);
 /** Prints the key that a separate process obtains. */
 const program = (dataDir: string): string => `
   const { obtainMasterKey } = await import(${JSON.stringify(join(import.meta.dirname, "../../src/bootstrap/master-key.ts"))});
-  const key = await obtainMasterKey({ dataDir: ${JSON.stringify(dataDir)}, eventStore: { kind: "sqlite" } });
+  const key = await obtainMasterKey({ dataDir: ${JSON.stringify(dataDir)}, eventStore: { kind: "sqlite", path: "" } });
   console.log(key.toString("base64"));
 `;
 
 const eventStore = { kind: "sqlite", path: "" } as const;
+const base = { masterKey: undefined, previousMasterKeys: [], eventStore, streamPrefix: "" };
 
 describe("the master key", () => {
   const folder = duringTest(temporaryFolder);
 
-  const obtain = (dataDir = folder.path) => obtainMasterKey({ masterKey: undefined, dataDir, eventStore });
+  const obtain = (dataDir = folder.path) => obtainMasterKey({ ...base, dataDir });
 
   it("is the configured one, which is not written to a file", async () => {
     const masterKey = Buffer.alloc(32, 5);
-    expect(await obtainMasterKey({ masterKey, dataDir: folder.path, eventStore })).to.equal(masterKey);
+    expect(await obtainMasterKey({ ...base, masterKey, dataDir: folder.path })).to.equal(masterKey);
     expect(await readdir(folder.path)).to.deep.equal([]);
   });
 
   it("must be set when EVENT_STORE is EventStoreDB: each instance would create a different one", async () => {
     const shared = { kind: "esdb", url: "esdb://cluster.example:2113" } as const;
-    expect(
-      await rejection(obtainMasterKey({ masterKey: undefined, dataDir: folder.path, eventStore: shared })),
-    )
+    expect(await rejection(obtainMasterKey({ ...base, dataDir: folder.path, eventStore: shared })))
       .to.be.instanceOf(BadSetting)
       .with.property("message")
       .that.matches(/^MASTER_KEY: must be set[^\n]+$/);
@@ -99,12 +98,8 @@ describe("the master key", () => {
 
   it("precedes the previous keys in the list of keys for a purpose", async () => {
     const [now, before] = [Buffer.alloc(32, 5), Buffer.alloc(32, 6)];
-    const keys = await obtainMasterKeys({
-      masterKey: now,
-      previousMasterKeys: [before],
-      dataDir: folder.path,
-      eventStore,
-    });
+    const given = { masterKey: now, previousMasterKeys: [before], dataDir: folder.path };
+    const keys = await obtainMasterKeys({ ...base, ...given });
     expect(keys).to.deep.equal([now, before]);
     expect(deriveKeys(keys, "a")).to.deep.equal([deriveKey(now, "a"), deriveKey(before, "a")]);
   });

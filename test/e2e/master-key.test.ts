@@ -1,3 +1,4 @@
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
@@ -63,6 +64,24 @@ describe("Instances that share a log", () => {
     await startAndStop({ MASTER_KEY: next });
     await startAndStop({ MASTER_KEY: old, MASTER_KEY_PREVIOUS: next });
     await refuses({ MASTER_KEY: old });
+  });
+
+  it("do not start without the recorded key, and create no other one in its place", async () => {
+    const env = { DATA_DIR: folder.path };
+    await startAndStop({ ...env, MASTER_KEY: "" });
+    const file = join(folder.path, "master.key");
+    const key = (await readFile(file, "utf8")).trim();
+    await rm(file);
+    const refused =
+      "DATA_DIR: it has no master\\.key, and the log's master key is [0-9a-f]{16}: put that key there, or set MASTER_KEY";
+    const ownEnvironment = { ...environment({}), ...env };
+    expect(await startError(ownEnvironment)).to.match(new RegExp(`^${refused}$`));
+    const { exitCode, stderr } = await runCommand(ownEnvironment, ["credentials", "reencrypt"]);
+    expect(exitCode).to.equal(1);
+    expect(stderr).to.match(new RegExp(`^error: ${refused}\\n$`));
+    expect(await readdir(folder.path)).not.to.include("master.key");
+    await startAndStop({ ...env, MASTER_KEY: "", MASTER_KEY_PREVIOUS: key });
+    expect((await readFile(file, "utf8")).trim()).not.to.equal(key);
   });
 
   it("do not start over EventStoreDB without a master key, because each would generate its own", async () => {

@@ -41,7 +41,7 @@ interface OpenEventStoreOptions {
  * @throws {BadSetting}
  */
 export const openEventStore = async (
-  settings: Settings,
+  settings: Pick<Settings, "dataDir" | "eventStore" | "streamPrefix">,
   { clock, readOnly, telemetry = noTelemetry, checked, waitMs = 0, threads }: OpenEventStoreOptions,
 ) => {
   if (!readOnly) await withSettingName("DATA_DIR", makePrivateDirectory(settings.dataDir));
@@ -118,7 +118,7 @@ const measured = (store: EventStore, { clockCheck, machineClock, time }: Service
 
 /** The EventStoreDB client is large: it is imported only where it is configured. */
 const openDriver = async (
-  { eventStore }: Settings,
+  { eventStore }: Pick<Settings, "eventStore">,
   readOnly: boolean,
   clock: () => EpochMs,
   threads: SqliteThreads | undefined,
