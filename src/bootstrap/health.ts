@@ -1,3 +1,4 @@
+import packageJson from "../../package.json" with { type: "json" };
 import { createSuspensionCount, keys } from "../../projections/keys.ts";
 import { type MalformedEvents, readMalformedEvents } from "../../projections/malformed-events.ts";
 import { rate } from "../../projections/rate.ts";
@@ -104,6 +105,7 @@ export const composeStatus = (
 ) => {
   const own = createInstanceStatus({
     instance,
+    version: packageJson.version,
     clock,
     views: runner.status,
     rate: runner.lastKnownView(rate),

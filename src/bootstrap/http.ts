@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import packageJson from "../../package.json" with { type: "json" };
 import { sharedCatalog } from "../application/catalog/website-catalog.ts";
 import type { Gallery } from "../application/gallery/gallery.ts";
 import { withLegacyAddresses } from "../audio/legacy/legacy-addresses.ts";
@@ -190,6 +191,7 @@ const composeRouter = (
     ...common,
     settings,
     log,
+    version: packageJson.version,
     publicPath: publicPathOf(settings.publicUrl),
     streamResponse: createStreamResponse({ streaming, synthesis, names, renewToken }),
     getAudio: audio.pipeline.getAudio,
@@ -208,6 +210,7 @@ const composeRouter = (
       website: admitWebsite(gate),
       "website, if it has credentials": admitIfCredentials(gate, credentialReader),
       "website, even suspended": evenSuspended,
+      "anyone, or auditor": authorizeAuditorOr(() => {}, admin),
       "website even suspended, or auditor": authorizeAuditorOr(evenSuspended, admin),
       operator: authorizeAdmin("operator", admin),
       auditor: authorizeAdmin("auditor", admin),

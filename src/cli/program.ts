@@ -1,4 +1,5 @@
 import { Command, CommanderError, type OutputConfiguration } from "commander";
+import packageJson from "../../package.json" with { type: "json" };
 import { Invalid } from "../domain/errors.ts";
 import { createActions, type Register, Remarked, type WithServices } from "./command.ts";
 import { registerAudioCommands } from "./commands/audio.ts";
@@ -34,6 +35,7 @@ const exitCodes = { done: 0, failed: 1, misused: 2, remarked: 2 } as const;
 export const createProgram = (withServices: WithServices, output: OutputConfiguration = {}): Command => {
   const program = new Command("voxledger")
     .description("The operator's and auditor's command line.")
+    .version(packageJson.version, "--version", "print the version of the program")
     .option("--json", "print JSON, for scripts")
     .configureOutput(output)
     .exitOverride();

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import packageJson from "../../package.json" with { type: "json" };
 import type { Services } from "../../src/cli/command.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
 import { openAdminServices } from "../application/accounts/admin-fixture.ts";
@@ -196,6 +197,11 @@ describe("the command line", () => {
       expect({ exitCode, stdout }, args.join(" ")).to.deep.equal({ exitCode: 2, stdout: "" });
       expect(stderr, args.join(" ")).to.not.equal("");
     }
+  });
+
+  it("prints the version of the program", async () => {
+    const { exitCode, stdout } = await voxledger("--version");
+    expect({ exitCode, stdout }).to.deep.equal({ exitCode: 0, stdout: `${packageJson.version}\n` });
   });
 
   it("prints help on request", async () => {

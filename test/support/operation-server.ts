@@ -16,6 +16,7 @@ const acceptAdmin: Admit = (_, state) => {
 
 /** Accepts every caller of every operation. */
 export const anyCaller: Admissions = {
+  "anyone, or auditor": accept,
   website: accept,
   "website, even suspended": accept,
   "website, if it has credentials": accept,

@@ -10,6 +10,8 @@ import type { ProviderActivities, ProviderActivity } from "./provider-activity.t
 /** The state of the instance that responds. Times are ISO 8601, UTC. */
 export interface InstanceStatus {
   readonly instance: string;
+  /** The version of the program. */
+  readonly version: string;
   readonly startedAt: string;
   readonly asOf: string;
   /** The views of this instance include the log up to this position. */
@@ -39,6 +41,7 @@ export type ShowProviders = () => Promise<ProviderStatus>;
 
 interface InstanceStatusOptions {
   readonly instance: string;
+  readonly version: string;
   readonly clock: () => EpochMs;
   readonly views: () => RunnerStatus;
   readonly rate: View<Rate>;
@@ -51,7 +54,8 @@ interface InstanceStatusOptions {
 export const createInstanceStatus = (
   options: InstanceStatusOptions,
 ): { readonly showStatus: ShowStatus; readonly showProviders: ShowProviders } => {
-  const { instance, clock, views, rate, checkHealth, activity, providerActivities, resources } = options;
+  const { instance, version, clock, views, rate, checkHealth, activity, providerActivities, resources } =
+    options;
   const now = (): string => new Date(clock()).toISOString();
   const startedAt = now();
   return {
@@ -60,6 +64,7 @@ export const createInstanceStatus = (
       const { position, lagMs, live, failed } = views();
       return {
         instance,
+        version,
         startedAt,
         asOf: now(),
         position: Math.max(0, position),

@@ -35,12 +35,22 @@ export const registerInstanceCommands = (program: Command, askInstance: AskInsta
   );
 };
 
-const statusText = ({ instance, startedAt, asOf, position, projections, health, others }: InstanceStatus) => {
+const statusText = ({
+  instance,
+  version,
+  startedAt,
+  asOf,
+  position,
+  projections,
+  health,
+  others,
+}: InstanceStatus) => {
   const { live, lagMs, failed } = projections;
   const parts = Object.entries(health.parts).map(([name, { status, detail = "" }]) => [name, status, detail]);
   return [
     fields({
       instance,
+      version,
       started: startedAt,
       "as of": asOf,
       position: count(position),

@@ -7,6 +7,8 @@ export type AdminAuth = "operator" | "auditor";
  */
 export type Auth =
   | "none"
+  /** Anyone may call it. Operators and auditors get more. */
+  | "anyone, or auditor"
   | "website"
   /** Keys that are suspended may call it too. */
   | "website, even suspended"

@@ -29,6 +29,7 @@ export interface OperationRouter {
 
 const defaultCors: Readonly<Record<Auth, Cors>> = {
   none: "any origin",
+  "anyone, or auditor": "any origin",
   "verification token": "any origin, varying",
   website: "verified origins",
   "website, even suspended": "verified origins",

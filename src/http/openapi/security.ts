@@ -61,6 +61,7 @@ export const securityWith = (apis: readonly CompatibleApi[]): Readonly<Record<Au
   ];
   return {
     none: [],
+    "anyone, or auditor": [...auditor, {}],
     website,
     "website, even suspended": website,
     "website, if it has credentials": [...website, {}],

@@ -3,7 +3,7 @@ import type { CheckHealth, Health } from "../../application/health/health.ts";
 import type { Readiness, ReadinessCheck } from "../../application/health/readiness.ts";
 import { noStore } from "../caching/cache-control.ts";
 import { namedSchema } from "../kernel/named-schema.ts";
-import { json, type Operation, operationsWith } from "../kernel/operation.ts";
+import { json, type Operation, operation, operationsWith } from "../kernel/operation.ts";
 
 const part = z.object({
   status: z.enum(["ok", "down"]),
@@ -13,6 +13,11 @@ const part = z.object({
 export const healthStatus = namedSchema("HealthStatus", {
   status: z.enum(["ok", "degraded", "down"]),
   parts: z.record(z.string(), part),
+}) satisfies z.ZodType<Health>;
+
+const serviceHealth = namedSchema("ServiceHealth", {
+  ...healthStatus.shape,
+  version: z.string().exactOptional().meta({ description: "Only for operators and auditors." }),
 }) satisfies z.ZodType<Health>;
 
 const liveness = namedSchema("Liveness", { status: z.literal("ok") });
@@ -39,33 +44,40 @@ const dependencies: Readiness["dependencies"] = [
 const ready: Readiness = { status: "ok", dependencies };
 const draining: Readiness = { status: "draining", dependencies };
 
-const healthCheck = operationsWith({ method: "get", tag: "Service", auth: "none", cache: [noStore] });
+const common = { method: "get", tag: "Service", cache: [noStore] } as const;
+const healthCheck = operationsWith({ ...common, auth: "none" });
 
 const serving = "The service can serve requests; `degraded`: some only.";
 
 /**
- * Health checks. `/health/live` ignores dependencies, because restarting the process would not
- * repair them.
+ * Health checks. An unknown token of `/health` is ignored, because a health check that is refused
+ * would take the instance out of service. `/health/live` ignores dependencies, because restarting
+ * the process would not repair them.
  */
 export const healthOperations = ({
   checkHealth,
   readiness,
+  version,
 }: {
   checkHealth: CheckHealth;
   readiness: ReadinessCheck;
+  /** The version of the program. */
+  version: string;
 }): Operation[] => [
-  healthCheck({
+  operation({
+    ...common,
+    auth: "anyone, or auditor",
     path: "/health",
     id: "checkHealth",
     summary: "Check the service and its parts",
     responses: {
-      200: { description: serving, content: json(healthStatus, healthy) },
-      503: { description: "The service cannot serve requests.", content: json(healthStatus, unhealthy) },
+      200: { description: serving, content: json(serviceHealth, healthy) },
+      503: { description: "The service cannot serve requests.", content: json(serviceHealth, unhealthy) },
     },
     handle: async (_, ctx) => {
       const health = await checkHealth();
       if (health.status === "down") ctx.status = 503;
-      return health;
+      return { ...health, ...(ctx.state.actor !== undefined && { version }) };
     },
   }),
   healthCheck({

@@ -4,6 +4,7 @@ import type { InstanceStatus, ProviderStatus } from "../../../src/application/he
 
 const statusOf = (instance: string, minute: number): InstanceStatus => ({
   instance,
+  version: "1.2.3",
   startedAt: `2026-11-05T10:0${minute}:00.000Z`,
   asOf: `2026-11-05T11:0${minute}:00.000Z`,
   position: 7,

@@ -36,7 +36,8 @@ describe("the instance commands", () => {
       });
       expect(exitCode).to.equal(0);
       expect(stdout)
-        .to.match(/^started +2026-11-05T10:00:00.000Z$/m)
+        .to.match(/^version +\d+\.\d+\.\d+$/m)
+        .and.to.match(/^started +2026-11-05T10:00:00.000Z$/m)
         .and.to.match(/^views +current, [\d,]+ ms behind$/m)
         .and.to.match(/^health +(ok|degraded)$/m)
         .and.to.match(/^others +none$/m)

@@ -18,7 +18,7 @@ describe("the log of health checks", () => {
     const checkHealth = async () => ({ status: state.isUp ? ("ok" as const) : ("down" as const), parts: {} });
     const readiness = createReadiness({ checkHealth, clock: Date.now });
     const log = pino({ level: "debug" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-    server = await serveOperations(healthOperations({ checkHealth, readiness }), { log });
+    server = await serveOperations(healthOperations({ checkHealth, readiness, version: "1.2.3" }), { log });
   });
   afterEach(() => server.close());
 

@@ -50,16 +50,18 @@ export const authorizeAdmin = (
   };
 };
 
-/** Authenticates operators and auditors by their tokens, and all other callers with `website`. */
+/**
+ * Authenticates operators and auditors by their tokens, and all other callers with `admitOther`.
+ */
 export const authorizeAuditorOr = (
-  website: Admit,
+  admitOther: Admit,
   tokens: Pick<AdminAccess, "adminTokens" | "auditorTokens">,
 ): Admit => {
   const known = knownTokens(tokens);
   return (req, state) => {
     const holder = findToken(known, bearerOf(req.headers.authorization));
     if (holder) state.actor = holder.actor;
-    else website(req, state);
+    else admitOther(req, state);
   };
 };
 

@@ -27,6 +27,7 @@ const activityHour = namedSchema("ActivityHour", {
 
 const instanceStatus = namedSchema("InstanceStatus", {
   instance: z.string(),
+  version: z.string(),
   startedAt: time,
   asOf: time,
   position: count.meta({ description: "The views of this instance include the log up to this position." }),

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import packageJson from "../../../../package.json" with { type: "json" };
 import { limits } from "../../../../src/limits/limits.ts";
 import { operationsOf } from "../../../contracts/http.ts";
 import { duringSuite } from "../../../support/during.ts";
@@ -131,6 +132,27 @@ describe("the roles of the admin API", () => {
     expect(await from("198.51.100.2", alice)).to.equal(404);
     expect(await from("198.51.100.2", carol)).to.equal(403);
     expect(await from("198.51.100.3", "unknown-token-0123456789")).to.equal(401);
+  });
+
+  it("shows the version in /health to operators and auditors only, and refuses nobody there", async () => {
+    const versionFor = async (headers: Record<string, string>) => {
+      const { status, text } = await ask(`${service.url}/health`, { headers });
+      expect(status).to.equal(200);
+      return JSON.parse(text).version;
+    };
+    const { version } = packageJson;
+    for (const token of [alice, bob, auditor, carol])
+      expect(await versionFor({ Authorization: `Bearer ${token}` })).to.equal(version);
+    const { apiKey, apiSecret } = JSON.parse(
+      (await call("POST", "/admin/websites", alice, { name: "Shop" })).text,
+    );
+    const others = [{}, { "X-API-Key": apiKey, "X-API-Secret": apiSecret }, { Authorization: "Basic YTpi" }];
+    for (const headers of others)
+      expect(await versionFor(headers as Record<string, string>)).to.equal(undefined);
+    for (let i = 0; i < limits.failures.atMost + 1; i++)
+      expect(await versionFor({ Authorization: "Bearer unknown-token-0123456789" })).to.equal(undefined);
+    for (const path of ["/health/ready", "/health/live"])
+      expect((await call("GET", path, alice)).text).not.to.include(version);
   });
 
   it("serves auditors without any operator's token", async () => {
