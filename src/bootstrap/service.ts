@@ -14,6 +14,7 @@ import { formatRefusal, logStream } from "../domain/log-format.ts";
 import { audioStream } from "../domain/synthesis/audio-events.ts";
 import { loadBottleneck } from "../engines/resilience/start-limit.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
+import { EventStoreLost } from "../eventstore/event-store.ts";
 import { type Following, follow } from "../eventstore/follow-events.ts";
 import type { SqliteThreads } from "../eventstore/sqlite/threads.ts";
 import { loadBodyParser } from "../http/kernel/json-body.ts";
@@ -64,6 +65,9 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** How long a step of the shutdown may take if the log is lost. */
+const lostLogMs = 1_000;
+
 /**
  * Starts the parts of the service, each after those that it needs. If a part cannot start, rejects
  * with its error and leaves nothing running.
@@ -86,7 +90,8 @@ export interface Service {
  *
  * DRAIN_SECONDS limits steps 2, 4 and 6 together (`shutdownTimeLeft`). If they are not finished by
  * then, they leave the same state as a killed process: others take over the journal, and audio is
- * synthesized again.
+ * synthesized again. If the log is lost, nothing can be recorded, and each of these steps has a
+ * second.
  */
 export const composeService = async (
   settings: Settings,
@@ -109,7 +114,9 @@ export const composeService = async (
   } = {},
 ): Promise<Service> => {
   await using resources = new AsyncDisposableStack();
-  const shutdownTimeLeft = createShutdownDeadline(settings.drainSeconds * 1_000);
+  const drainTimeLeft = createShutdownDeadline(settings.drainSeconds * 1_000);
+  let isLogLost = false;
+  const shutdownTimeLeft = () => (isLogLost ? Math.min(drainTimeLeft(), lostLogMs) : drainTimeLeft());
   const onError = (what: string, error: unknown) => log.warn({ err: error }, what);
 
   const scheduler = createScheduler({
@@ -140,7 +147,11 @@ export const composeService = async (
     async () => audio.audioStore,
     audio.pipeline.forget,
   );
-  const others = followOthers(core, audio.pipeline.forget, onFatal, onError);
+  const onUnusable = (error: Error): void => {
+    isLogLost ||= error instanceof EventStoreLost;
+    onFatal(error);
+  };
+  const others = followOthers(core, audio.pipeline.forget, onUnusable, onError);
   resources.defer(async () => others.close());
 
   // Authentication, limits, webhooks and the ledger.
@@ -217,7 +228,7 @@ const loadRest = async (): Promise<void> => {
 
 /**
  * Every instance forgets what an operator deletes on any of them, and stops when a later version
- * changes the log's format.
+ * changes the log's format, or when the log's file is removed or replaced.
  */
 const followOthers = (
   { store, refuseAppends, clockCheck }: Core,
@@ -242,7 +253,10 @@ const followOthers = (
         onFatal(refusal);
       }
     },
-    onError: (error) => onError("what other instances have changed cannot be read", error),
+    onError: (error) => {
+      if (error instanceof EventStoreLost) onFatal(error);
+      else onError("what other instances have changed cannot be read", error);
+    },
     time: backgroundTime,
   });
 

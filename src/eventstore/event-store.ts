@@ -210,7 +210,12 @@ export class EventStoreDamaged extends Error {
 
 /** The store cannot be reached, or the outcome of an append is unknown. */
 export class EventStoreUnavailable extends Error {
-  override readonly name = "EventStoreUnavailable";
+  override readonly name: string = "EventStoreUnavailable";
+}
+
+/** The log that this process has opened is gone. No later call succeeds: the process must end. */
+export class EventStoreLost extends EventStoreUnavailable {
+  override readonly name = "EventStoreLost";
 }
 
 /**

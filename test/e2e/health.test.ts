@@ -1,5 +1,6 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { registerWebsite, synthesizeByPost } from "../support/client.ts";
@@ -63,9 +64,9 @@ describe("The health endpoint", () => {
   });
 
   it("reports alive and not ready without the event store", async () => {
-    ({ url, stop } = await startService(folder.path));
-    for (const file of ["events.db", "events.db-wal", "events.db-shm"])
-      await rm(join(folder.path, file), { force: true });
+    await startInProcess();
+    using lock = new DatabaseSync(join(folder.path, "events.db"));
+    lock.exec("BEGIN IMMEDIATE");
     const { status, dependencies } = await untilReady("down");
     expect(status).to.equal(503);
     expect(down(dependencies)).to.include("eventStore");

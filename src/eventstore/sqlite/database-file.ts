@@ -43,6 +43,9 @@ export const fileUrl = ({ path }: DatabaseFile, parameters: Readonly<Record<stri
   return url;
 };
 
+/** The code of the error that a lost file causes. */
+export const fileLost = "FILE_LOST";
+
 /**
  * Returns a check that throws once the file or its write-ahead log was removed or replaced, and
  * ever after. SQLite does not report this: writes to an unlinked file succeed, and are lost when
@@ -54,7 +57,7 @@ export const watchFile = (file: DatabaseFile): (() => void) => {
   let isLost = false;
   return () => {
     isLost ||= !isSame(statFile(file.path), file) || (wal !== undefined && !isSame(statFile(walPath), wal));
-    if (isLost) throw new Error("its file was removed or replaced");
+    if (isLost) throw Object.assign(new Error("its file was removed or replaced"), { code: fileLost });
   };
 };
 

@@ -3,7 +3,8 @@
  * clone.
  */
 import { parentPort, Worker } from "node:worker_threads";
-import { EventStoreUnavailable } from "../event-store.ts";
+import { EventStoreLost, EventStoreUnavailable } from "../event-store.ts";
+import { fileLost } from "./database-file.ts";
 
 /** The request and the response of each kind of call. */
 export type Protocol = Record<string, { readonly request: unknown; readonly response: unknown }>;
@@ -148,8 +149,11 @@ export class WorkerClient<P extends Protocol> {
   }
 }
 
-const toUnavailable = (cause: unknown): EventStoreUnavailable =>
-  new EventStoreUnavailable(`the event store failed: ${(cause as Error).message}`, { cause });
+const toUnavailable = (cause: unknown): EventStoreUnavailable => {
+  const { message, code } = cause as Error & { code?: string };
+  const ErrorClass = code === fileLost ? EventStoreLost : EventStoreUnavailable;
+  return new ErrorClass(`the event store failed: ${message}`, { cause });
+};
 
 /** The worker's side. */
 export interface Service<P extends Protocol> {

@@ -1,7 +1,7 @@
 import { copyFile, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
+import { type EventStore, EventStoreLost } from "../../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { event, ids, read, readLog, rejectionOf } from "../../contracts/event-store/events.ts";
 import { withTemporaryFolder } from "../../support/child-process.ts";
@@ -18,7 +18,7 @@ const calls = (store: EventStore): (() => Promise<unknown>)[] => [
 const expectLost = async (store: EventStore): Promise<void> => {
   for (const call of calls(store)) {
     const error = await rejectionOf(call);
-    expect(error, String(call)).to.be.instanceOf(EventStoreUnavailable);
+    expect(error, String(call)).to.be.instanceOf(EventStoreLost);
     expect((error as Error).message).to.contain("removed or replaced");
   }
 };
@@ -82,7 +82,7 @@ describe("the SQLite event store after its file was removed or replaced", () => 
       const waiting = rejectionOf(async () => {
         for await (const { caughtUp } of store.subscribe()) if (caughtUp) await removeLog(folder);
       });
-      expect(await waiting).to.be.instanceOf(EventStoreUnavailable);
+      expect(await waiting).to.be.instanceOf(EventStoreLost);
       await store.close();
     }));
 });
