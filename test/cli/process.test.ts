@@ -140,6 +140,7 @@ describe("the command line over one log", () => {
 const readingCommands = (apiKey: string, websiteId: string): string[][] => [
   ["audit"],
   ["usage", apiKey],
+  ["usage", "--all", "--day", "yesterday"],
   ["website", "list"],
   ["website", "show", websiteId],
   ["key", "list"],

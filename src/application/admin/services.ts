@@ -12,6 +12,7 @@ import { createCountEvents } from "../../ledger/audit/event-counts.ts";
 import { createCarryOverUsage } from "../../ledger/quota/carry-over.ts";
 import { createChargeReader } from "../../ledger/reports/charges-between.ts";
 import { createCountUsage, type ReadCountedUsage } from "../../ledger/reports/counted-usage.ts";
+import { createDailyUsage } from "../../ledger/reports/daily-usage.ts";
 import { createOwnUsage } from "../../ledger/reports/own-usage.ts";
 import { createReportQueue } from "../../ledger/reports/report-queue.ts";
 import { createUsageBuckets } from "../../ledger/reports/usage-buckets.ts";
@@ -144,16 +145,18 @@ const composeReports = (
   const queue = createReportQueue();
   const asWritten = { ...charges, store: storeAsWritten };
   const reportUsage = createUsageReport({ store: charges.store, accounts, clock, isClockRight });
+  const reportUsageBuckets = createUsageBuckets({
+    readCharges: createChargeReader(charges),
+    queue,
+    keys: (apiKey) => (apiKey === undefined ? allKeys(keys) : [findKey(keys, apiKey) ?? []].flat()),
+    clock,
+  });
   return {
     audit: createAudit({ ...asWritten, clock }),
     countEvents: createCountEvents({ ...asWritten, queue: createReportQueue(), clock }),
     reportUsage,
     reportOwnUsage: createOwnUsage({ reportUsage, queue }),
-    reportUsageBuckets: createUsageBuckets({
-      readCharges: createChargeReader(charges),
-      queue,
-      keys: (apiKey) => (apiKey === undefined ? allKeys(keys) : [findKey(keys, apiKey) ?? []].flat()),
-      clock,
-    }),
+    reportUsageBuckets,
+    reportDailyUsage: createDailyUsage({ reportUsageBuckets, clock }),
   };
 };

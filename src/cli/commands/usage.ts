@@ -1,24 +1,55 @@
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
+import type { DailyUsage } from "../../ledger/reports/daily-usage.ts";
 import type { UsageReport, UsageReportRequest } from "../../ledger/reports/usage-report.ts";
 import { count, fields, table } from "../columns.ts";
 import type { Register } from "../command.ts";
 
+type KeyOptions = Omit<UsageReportRequest, "apiKey">;
+interface DayOptions {
+  readonly all?: true;
+  readonly day?: string;
+}
+
 export const registerUsageCommand: Register = (program, { read }) => {
+  const showKey = read(usageText, {}, ({ reportUsage }, apiKey: string, options: KeyOptions) =>
+    reportUsage({ apiKey, ...options }),
+  );
+  const showDay = read(dayText, { keys: "all" }, ({ reportDailyUsage }, day: string) =>
+    reportDailyUsage(day),
+  );
   program
-    .command("usage <apiKey>")
-    .description("show a key's usage in a month, by day, engine and voice")
+    .command("usage [apiKey]")
+    .description("show a key's usage in a month, by day, engine and voice; or all keys' usage of a day")
     .option("--month <yyyy-mm>", "the month (UTC); default: the current one, or that of --as-of")
     .option(
       "--as-of <time>",
       "usage up to this time (UTC); a date means its midnight, which excludes that day",
     )
     .option("--as-of-position <position>", "usage up to this position of the log, as in an audit", position)
-    .action(
-      read(usageText, {}, ({ reportUsage }, apiKey: string, options: Omit<UsageReportRequest, "apiKey">) =>
-        reportUsage({ apiKey, ...options }),
-      ),
-    );
+    .option("--all", "all keys instead of one; needs --day")
+    .option("--day <day>", "with --all: the day (UTC), yyyy-mm-dd, today or yesterday")
+    .action(async function (
+      this: Command,
+      apiKey: string | undefined,
+      { all, day, ...options }: KeyOptions & DayOptions,
+    ) {
+      const isOfKey = apiKey !== undefined && !all && day === undefined;
+      if (isOfKey) return await showKey.call(this, apiKey, options);
+      if (apiKey === undefined && all && day !== undefined && Object.keys(options).length === 0)
+        return await showDay.call(this, day);
+      this.error("error: usage needs either an API key, or --all with --day and no other option");
+    });
 };
+
+const dayText = ({ day, asOf, characters, requests, keys }: DailyUsage): string =>
+  [
+    fields({ day, "as of": asOf, characters: count(characters), requests: count(requests) }),
+    table(
+      ["website", "key", "characters", "requests"],
+      keys.map((key) => [key.websiteId, key.apiKey, count(key.characters), count(key.requests)]),
+      "No key was charged.",
+    ),
+  ].join("\n\n");
 
 const position = (value: string): number => {
   if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError("It must be the position of an event.");

@@ -72,6 +72,11 @@ describe("voxledger audit and usage", () => {
       [["audit", "--from", "yesterday"], 1, /^error: from: Must be a date .*\n$/],
       [["audit", "--key", "nobody"], 1, /^error: There is no such key\.\n$/],
       [["audit", "--after", "x"], 2, /^error: .*<position>.<index> of an entry.*\n$/],
+      [["usage", "--all", "--day", "monday"], 1, /^error: day: Must be today, yesterday or a date .*\n$/],
+      [["usage"], 2, /^error: usage needs either an API key, or --all with --day .*\n$/],
+      [["usage", "--all"], 2, /^error: usage needs either .*\n$/],
+      [["usage", "ab", "--all", "--day", "today"], 2, /^error: usage needs either .*\n$/],
+      [["usage", "ab", "--day", "today"], 2, /^error: usage needs either .*\n$/],
       [["usage", "ab", "--month", "2026-13"], 1, /^error: month: Must be YYYY-MM, .*\n$/],
     ] as const) {
       const result = await voxledger(...args);
@@ -90,5 +95,24 @@ describe("voxledger audit and usage", () => {
     expect(stdout).to.match(/\nDAY +CHARACTERS +REQUESTS\n2026-10-01 /);
     const asOf = JSON.parse((await voxledger(...month, "--as-of", "2026-10-01T12:00:00Z", "--json")).stdout);
     expect(asOf.characters).to.be.below(report.characters);
+  });
+
+  it("print what all keys were charged on a day", async () => {
+    const day = ["usage", "--all", "--day", "2026-10-01"];
+    const all = JSON.parse((await voxledger(...day, "--json")).stdout);
+    const expected = [];
+    for (const apiKey of ["ab", "abc"]) {
+      const { byDay } = JSON.parse((await voxledger("usage", apiKey, "--month", "2026-10", "--json")).stdout);
+      const { characters, requests } = byDay.find((one: { day: string }) => one.day === "2026-10-01");
+      expected.push({ websiteId: "w1", apiKey, requests, characters });
+    }
+    expect(all.keys).to.deep.equal(expected);
+    expect(all.characters).to.equal(expected.reduce((sum, { characters }) => sum + characters, 0));
+    const { stdout } = await voxledger(...day);
+    expect(stdout)
+      .to.match(/^day +2026-10-01\nas of +/)
+      .and.to.match(/\nWEBSITE +KEY +CHARACTERS +REQUESTS\nw1 +ab /);
+    const today = await voxledger("usage", "--all", "--day", "1999-01-01");
+    expect(today.stdout).to.match(/\n\nNo key was charged\.\n$/);
   });
 });
