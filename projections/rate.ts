@@ -76,7 +76,7 @@ export const requestsOnOtherInstances = (
   return sum;
 };
 
-/** The instances except this one that have reported requests lately. */
+/** The instances except this one that have reported lately, with or without requests. */
 export const reportingInstances = (
   view: View<Rate>,
   now: number,

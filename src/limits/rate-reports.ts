@@ -32,6 +32,12 @@ interface RateReportsOptions {
 }
 
 /**
+ * An instance without requests reports in every second minute, so that the others know that it
+ * runs: `projections/rate.ts` forgets it after five.
+ */
+const minutesBetweenReports = 2;
+
+/**
  * Reports changed counters regularly to the other instances, and deletes counters that were used
  * neither in this minute nor in the one before.
  */
@@ -40,6 +46,8 @@ export class RateReports {
   readonly #options: RateReportsOptions;
   #changed: ReportedCounter[] = [];
   #cleanedIn = Number.NaN;
+  /** The minute of the last report; before it, that of the start. */
+  #reportedIn: number | undefined;
   #isFailing = false;
   #hasRetention = false;
   #flushing: Promise<void> | undefined;
@@ -79,10 +87,12 @@ export class RateReports {
     // This runs only once a minute, because it visits the counters of all keys.
     if (minute !== this.#cleanedIn) void deleteBefore(this.#counters, minute - 1);
     this.#cleanedIn = minute;
+    this.#reportedIn ??= minute;
     const reporting = this.#takeChanged(minute);
-    if (reporting.length === 0) return;
+    if (reporting.length === 0 && minute < this.#reportedIn + minutesBetweenReports) return;
     try {
       await untilAborted(this.#append(minute, reporting), AbortSignal.timeout(deadlineMs));
+      this.#reportedIn = minute;
       this.#isFailing = false;
     } catch (error) {
       for (const counter of reporting) this.markChanged(counter);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { rate } from "../../projections/rate.ts";
+import { rate, reportingInstances } from "../../projections/rate.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../../projections/runner/runner.ts";
 import { keyNumberOf, PerKey } from "../../src/domain/accounts/key-numbers.ts";
 import { freePlan, type Plan } from "../../src/domain/accounts/plan.ts";
@@ -127,6 +127,28 @@ describe("the per-minute limit", () => {
     for (const apiKey of [keys[0], keys[2_499]]) {
       expect(b.limiter.admit(limited(apiKey ?? "", roomy), "ip").remaining).to.equal(28);
     }
+  });
+
+  it("reports in every second minute without requests, so that other instances know that it runs", async () => {
+    const { limiter } = await instance("a");
+    const other = await instance("b");
+    for (let minutes = 0; minutes < 5; minutes++) {
+      now = aMinute + minutes * 60_000;
+      await limiter.flush();
+      await limiter.flush();
+    }
+    const minute = aMinute / 60_000;
+    expect((await reports("a")).map(({ data }) => data)).to.deep.equal(
+      [2, 4].map((after) => ({
+        minute: minute + after,
+        keys: [],
+        counts: [],
+        at: new Date(aMinute + after * 60_000).toISOString(),
+      })),
+    );
+    await other.runner.waitForPosition(await lastPosition());
+    const [shown, ...none] = reportingInstances(other.runner.view(rate), Date.now());
+    expect([shown?.instance, none]).to.deep.equal(["a", []]);
   });
 
   it("repeats a failed or unanswered report within the same minute", async () => {

@@ -22,7 +22,7 @@ export interface InstanceStatus {
     readonly failed: readonly string[];
   };
   readonly health: Health;
-  /** The other instances that have reported requests in the last minutes. */
+  /** The other instances that have reported in the last five minutes, with or without requests. */
   readonly others: readonly { readonly instance: string; readonly reportedAt: string }[];
   /** The work of this instance by hour, since its start and at most for two days. */
   readonly activity: readonly ActivityHour[];

@@ -36,14 +36,14 @@ export interface CountedRequests {
   readonly count: number;
 }
 
-/** Reports of at most `maxKeysPerReport` keys each. */
+/** Reports of at most `maxKeysPerReport` keys each; at least one report, which may have no keys. */
 export const reportRequests = (
   minute: number,
   counted: readonly CountedRequests[],
   at: string,
 ): RateEvent[] => {
   const events: RateEvent[] = [];
-  for (let first = 0; first < counted.length; first += maxKeysPerReport) {
+  for (let first = 0; first === 0 || first < counted.length; first += maxKeysPerReport) {
     const some = counted.slice(first, first + maxKeysPerReport);
     const [keys, counts] = [some.map(({ apiKey }) => apiKey), some.map(({ count }) => count)];
     events.push({ type: "RequestsCounted", data: { minute, keys, counts, at } });

@@ -37,9 +37,10 @@ const instanceStatus = namedSchema("InstanceStatus", {
     failed: z.array(z.string()),
   }),
   health: healthStatus,
-  others: z
-    .array(z.object({ instance: z.string(), reportedAt: time }))
-    .meta({ description: "The other instances that have reported requests in the last five minutes." }),
+  others: z.array(z.object({ instance: z.string(), reportedAt: time })).meta({
+    description:
+      "The other instances that have reported in the last five minutes. Those without requests report in every second one.",
+  }),
   activity: z
     .array(activityHour)
     .meta({ description: "What this instance did since its start, for two days at most." }),
