@@ -10,6 +10,8 @@ interface AdminToken {
 }
 
 const maxTokens = 100;
+/** A holder has two while one of them is being replaced. */
+const maxTokensOfName = 2;
 const namedToken = /^([A-Za-z][A-Za-z0-9._-]{0,31})=(.*)$/s;
 /** Visible ASCII without the comma; `=` only as the padding of base64. */
 const tokenPattern = /^[\x21-\x2b\x2d-\x3c\x3e-\x7e]{16,256}={0,2}$/;
@@ -22,8 +24,8 @@ const parseToken = (entry: string): AdminToken => {
 const isUnique = (values: readonly unknown[]): boolean => new Set(values).size === values.length;
 
 /**
- * `TOKEN`, or `NAME=TOKEN,NAME=TOKEN`. Messages never repeat a part of the value: it may be a
- * secret.
+ * `TOKEN`, or `NAME=TOKEN,NAME=TOKEN`. A name may occur twice. Messages never repeat a part of the
+ * value: it may be a secret.
  */
 export const adminTokens = z
   .string()
@@ -33,7 +35,13 @@ export const adminTokens = z
     (tokens) => tokens.every(({ token }) => tokenPattern.test(token)),
     "must be TOKEN or NAME=TOKEN, comma-separated; a token has 16 to 256 visible ASCII characters without commas",
   )
-  .refine((tokens) => isUnique(tokens.map(({ name }) => name)), "must give each token its own name")
+  .refine(
+    (tokens) =>
+      Map.groupBy(tokens, ({ name }) => name)
+        .values()
+        .every(({ length }) => length <= maxTokensOfName),
+    `must be at most ${maxTokensOfName} tokens of the same name, and at most ${maxTokensOfName} without a name`,
+  )
   .refine((tokens) => isUnique(tokens.map(({ token }) => token)), "must not repeat a token");
 
 /** Refuses a token that is given for both roles. */

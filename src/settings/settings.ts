@@ -110,7 +110,7 @@ const access = {
   ADMIN_TOKEN: adminTokens.default([]).meta({
     isSecret: true,
     description:
-      "The bearer tokens of operators: `TOKEN`, or `NAME=TOKEN,NAME=TOKEN`. A token has 16 to 256 visible ASCII characters without commas. Generate it at random.",
+      "The bearer tokens of operators: `TOKEN`, or `NAME=TOKEN,NAME=TOKEN`. A token has 16 to 256 visible ASCII characters without commas. Generate it at random. A name may have two tokens, while one of them is being replaced.",
     fallback: "the admin API is off",
   }),
   AUDITOR_TOKEN: adminTokens

@@ -25,6 +25,20 @@ describe("the tokens of the admin API", () => {
     ]);
   });
 
+  it("may be two of one name, or two without a name, so that one replaces the other", () => {
+    const settings = {
+      ADMIN_TOKEN: `${token("a")},${token("b")}`,
+      AUDITOR_TOKEN: `alice=${token("c")},bob=${token("d")},alice=${token("e")}`,
+    };
+    const { adminTokens, auditorTokens } = readSettings(settings);
+    expect(adminTokens.map(({ name }) => name)).to.deep.equal([undefined, undefined]);
+    expect(auditorTokens).to.deep.equal([
+      { name: "alice", token: token("c") },
+      { name: "bob", token: token("d") },
+      { name: "alice", token: token("e") },
+    ]);
+  });
+
   it("are empty by default", () => {
     expect(readSettings({})).to.deep.include({ adminTokens: [], auditorTokens: [] });
   });
@@ -37,8 +51,9 @@ describe("the tokens of the admin API", () => {
     "an empty entry": `${token("a")},`,
     "a token with `=` inside": `${token("a")}+=${token("b")}`,
     "a token of 300 characters": "a".repeat(300),
-    "two tokens without a name": `${token("a")},${token("b")}`,
-    "two tokens of one name": `alice=${token("a")},alice=${token("b")}`,
+    "three tokens without a name": `${token("a")},${token("b")},${token("c")}`,
+    "three tokens of one name": `alice=${token("a")},alice=${token("b")},alice=${token("c")}`,
+    "a token twice": `alice=${token("a")},alice=${token("a")}`,
     "one token for two names": `alice=${token("a")},bob=${token("a")}`,
     "101 tokens": Array.from({ length: 101 }, (_, index) => `n${index}=${token("a")}${index}`).join(),
   };

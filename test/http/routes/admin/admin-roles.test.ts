@@ -6,6 +6,7 @@ import { duringSuite } from "../../../support/during.ts";
 import { ask, type ReceivedResponse, startInProcessService } from "../../../support/in-process-service.ts";
 
 const alice = "alice-token-0123456789";
+const nextOfAlice = "alice-next-token-0123456789";
 const bob = "bob-token-0123456789=="; // with the padding of base64
 const auditor = "auditor-token-0123456789";
 const carol = "carol-token-0123456789";
@@ -13,7 +14,7 @@ const carol = "carol-token-0123456789";
 describe("the roles of the admin API", () => {
   const service = duringSuite(() =>
     startInProcessService({
-      ADMIN_TOKEN: `alice=${alice},Bob-2=${bob}`,
+      ADMIN_TOKEN: `alice=${alice},Bob-2=${bob},alice=${nextOfAlice}`,
       AUDITOR_TOKEN: `${auditor},carol=${carol}`,
       TRUST_PROXY: "127.0.0.1",
     }),
@@ -96,6 +97,7 @@ describe("the roles of the admin API", () => {
   it("shows the role and the name of each token", async () => {
     const sessionOf = async (token: string) => JSON.parse((await call("GET", "/admin/session", token)).text);
     expect(await sessionOf(alice)).to.deep.equal({ role: "operator", name: "alice" });
+    expect(await sessionOf(nextOfAlice)).to.deep.equal({ role: "operator", name: "alice" });
     expect(await sessionOf(auditor)).to.deep.equal({ role: "auditor" });
     expect(await sessionOf(carol)).to.deep.equal({ role: "auditor", name: "carol" });
   });
