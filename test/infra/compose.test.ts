@@ -22,6 +22,7 @@ interface Service {
   readonly security_opt?: readonly string[];
   readonly mem_limit?: string;
   readonly pids_limit?: number;
+  readonly logging?: object;
   readonly networks: unknown;
 }
 const compose = readYaml("compose.yaml") as {
@@ -56,7 +57,12 @@ describe("compose.yaml", () => {
     }
   });
 
-  it("gives each service a read-only root, a /tmp, no capability, and limits of memory and processes", () => {
+  it("runs the version of KurrentDB that docs/operate/production.md calls tested", () => {
+    const [, tested] = /KurrentDB (\d+\.\d+\.\d+)/.exec(read("../docs/operate/production.md")) ?? [];
+    expect(services.eventstore?.image).to.equal(`kurrentplatform/kurrentdb:${tested}`);
+  });
+
+  it("gives each service a read-only root, a /tmp, no capability, and limits of memory, processes and logs", () => {
     for (const [name, service] of Object.entries(services)) {
       expect(service, name).to.deep.include({
         read_only: true,
@@ -66,6 +72,10 @@ describe("compose.yaml", () => {
       expect(service.tmpfs?.[0], name).to.match(/^\/tmp:size=\d+m,mode=1777$/);
       expect(service.mem_limit, name).to.match(/^\d+[mg]$/);
       expect(service.pids_limit, name).to.be.within(100, 1_000);
+      expect(service.logging, name).to.deep.equal({
+        driver: "json-file",
+        options: { "max-size": "10m", "max-file": "5" },
+      });
     }
   });
 

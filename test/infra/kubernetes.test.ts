@@ -56,6 +56,7 @@ interface NetworkPolicySpec {
   readonly egress: readonly Rule[];
 }
 interface Rule {
+  readonly from?: readonly object[];
   readonly to?: readonly {
     readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
   }[];
@@ -134,6 +135,34 @@ describe("the Kubernetes manifests", () => {
       expect(path, pathType).to.match(/^\/[A-Za-z0-9/_-]*$/);
   });
 
+  it("lead every path of the description to the service except those of operators", () => {
+    const { spec } = ofKind("Ingress") as unknown as { spec: IngressSpec };
+    const rules = spec.rules.flatMap(({ http }) => http.paths);
+    const isExposed = (path: string): boolean =>
+      rules.some(({ path: rule, pathType }) =>
+        pathType === "Prefix" ? path === rule || path.startsWith(`${rule}/`) : path === rule,
+      );
+    const described = [...read("../test/golden/files/openapi.txt").matchAll(/^[A-Z]+ (\/\S*) /gm)];
+    const paths = [...new Set(described.map(([, path = ""]) => path))];
+    expect(paths).to.include.members(["/", "/openai/v1/audio/speech", "/.well-known/voxledger-seal.pub"]);
+    expect(paths.filter((path) => isExposed(path) === /^\/(admin|console)(\/|$)/.test(path))).to.deep.equal(
+      [],
+    );
+  });
+
+  it("allow PURGE to a cache in the cluster, and its requests", () => {
+    const { ingress, egress } = (ofKind("NetworkPolicy") as unknown as { spec: NetworkPolicySpec }).spec;
+    const varnish = [
+      { namespaceSelector: {}, podSelector: { matchLabels: { "app.kubernetes.io/name": "varnish" } } },
+    ];
+    const portsOf = (rules: readonly Rule[], direction: "from" | "to") =>
+      rules
+        .filter((rule) => JSON.stringify(rule[direction]) === JSON.stringify(varnish))
+        .flatMap(({ ports }) => ports.map(({ port }) => port));
+    expect(portsOf(egress, "to")).to.deep.equal([80, 6_081, 8_080]);
+    expect(portsOf(ingress, "from")).to.deep.equal(["http"]);
+  });
+
   it("use separate endpoints for the liveness and readiness probes", () => {
     const [container] = deployment().containers;
     expect(container?.startupProbe.httpGet.path).to.equal("/health/live");
@@ -165,8 +194,8 @@ describe("the Kubernetes manifests", () => {
     expect(open).to.include.members([53, 443, ...wanted]);
     const named = deployment().containers[0]?.ports ?? [];
     expect(named.find(({ name }) => name === "metrics")?.containerPort).to.equal(Number(METRICS_PORT));
-    expect(ingress.flatMap(({ ports }) => ports.map(({ port }) => port))).to.have.members(
-      named.map(({ name }) => name),
+    expect(new Set(ingress.flatMap(({ ports }) => ports.map(({ port }) => port)))).to.deep.equal(
+      new Set(named.map(({ name }) => name)),
     );
   });
 
