@@ -14,6 +14,7 @@ import { isByok } from "../domain/synthesis/byok-providers.ts";
 import type { OpenLedger } from "../ledger/open-ledger.ts";
 import type { SealSchedule } from "../ledger/proof/seal-schedule.ts";
 import type { Core, Runtime } from "./core.ts";
+import { measureDiskUse } from "./disk-use.ts";
 import { isServing, malformedEvents } from "./event-log/views.ts";
 import type { AudioParts } from "./speech/audio.ts";
 import type { composeRetention } from "./speech/audio-store.ts";
@@ -23,7 +24,7 @@ export type HealthChecks = ReturnType<typeof composeHealth>;
 
 /** Composes the health checks, and supplies the values that telemetry reads at each collection. */
 export const composeHealth = (
-  { clock, telemetry, shared }: Runtime,
+  { settings, clock, telemetry, shared }: Runtime,
   { store, runner, countedUsage, handler, clockCheck, scheduler }: Core,
   audio: AudioParts & { readonly retentionStats: ReturnType<typeof composeRetention> },
   ledger: OpenLedger,
@@ -64,6 +65,9 @@ export const composeHealth = (
     suspendedKeys: createSuspensionCount(runner.lastKnownView(keys)),
     malformedEvents: () => malformed().count,
     clockDifferenceMs: () => clockCheck.behindMs,
+    ...measureDiskUse(settings),
+    sealAgeSeconds: () => sealing.lastSealedAt && (clock() - sealing.lastSealedAt) / 1_000,
+    unrecoveredJournals: ledger.unrecoveredJournals,
     pendingCommands: () => handler.pending + ledger.pendingEntries(),
     backgroundEntries: () => ledger.ledger.backgroundEntries,
     pipeline: audio.pipeline.stats,

@@ -79,6 +79,8 @@ export interface OpenLedger {
    * @throws {Unavailable}
    */
   readonly recoverJournal: (journal: string) => Promise<void>;
+  /** The number of idle journals of ended processes that the last sweep could not recover. */
+  readonly unrecoveredJournals: () => number;
   /** Resolves when everything recorded so far is durable. */
   drained(): Promise<void>;
   /**
@@ -132,7 +134,11 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   const recoverIdempotencyKeys = createRecoverIdempotencyKeys({ ...options, idempotencyKeys, onVoided });
   const recovery = { ...options, closeJournal: close, registry, recoverIdempotencyKeys };
   const recoverJournal = createRecoverJournal(recovery);
-  const maintain = createMaintenance({ ...recovery, recoverJournal });
+  let unrecovered = 0;
+  const onSwept = (failed: number): void => {
+    unrecovered = failed;
+  };
+  const maintain = createMaintenance({ ...recovery, recoverJournal, onSwept });
   let lastFlushAt = time.now();
   const noteFlush = (): void => {
     lastFlushAt = time.now();
@@ -190,6 +196,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
     ledger,
     pendingEntries: () => sessions.pending,
     recoverJournal: (journal) => recoverJournal(journal, "silent"),
+    unrecoveredJournals: () => unrecovered,
     drained: () => ledger.drained().then(() => sessions.current?.writer.flushed()),
     close: async (timeoutMs) => {
       stopChecks();

@@ -12,7 +12,11 @@ type ObservableKey = Parameters<Instruments["observe"]>[0];
 /** Reads the sources at each collection. */
 export const observeSources = ({ observe }: Instruments, sources: MetricSources): void => {
   for (const [key, { read }] of Object.entries<Metric>(metricDefinitions)) {
-    if (read) observe(key as ObservableKey, (observeValue) => observeValue(read(sources)));
+    if (!read) continue;
+    observe(key as ObservableKey, async (observeValue) => {
+      const value = await read(sources);
+      if (value !== undefined) observeValue(value);
+    });
   }
   observe("queueLength", (observeValue) => {
     observeValue(sources.pendingCommands(), { queue: "commands" });
@@ -32,6 +36,9 @@ export const observeSources = ({ observe }: Instruments, sources: MetricSources)
   });
   observe("suspendedKeys", (observeValue) => {
     for (const [cause, keys] of Object.entries(sources.suspendedKeys())) observeValue(keys, { cause });
+  });
+  observe("diskFree", async (observeValue) => {
+    for (const { folder, bytes } of await sources.diskFree()) observeValue(bytes, { folder });
   });
   observe("dependency", async (observeValue) => {
     const { parts } = await sources.checkHealth();

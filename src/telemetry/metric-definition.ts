@@ -10,10 +10,10 @@ export interface Metric {
   /** The upper bounds of a histogram's buckets, in the unit. */
   readonly bounds?: readonly number[];
   /**
-   * Reads the current value at each collection. A metric without it gets its values from a
-   * decorator or gauges.ts.
+   * Reads the current value at each collection; undefined if there is none yet. A metric without it
+   * gets its values from a decorator or gauges.ts.
    */
-  readonly read?: (sources: MetricSources) => number;
+  readonly read?: (sources: MetricSources) => number | undefined | Promise<number | undefined>;
   /** The function that combines the values of several workers. Default: their sum. */
   readonly combined?: "max" | "min";
 }

@@ -1,11 +1,11 @@
 import { batchSizes, requestSeconds, storeSeconds, waitSeconds, workSeconds } from "./buckets.ts";
 import { counter, gauge, histogram, type Metric } from "./metric-definition.ts";
+import { processMetrics } from "./process-metrics.ts";
 
 /*
- * This file defines every metric of the service. Names and units follow OpenTelemetry. Prometheus
- * reads `prometheusName` (`http_server_request_duration_seconds`,
- * `voxledger_synthesis_answers_total`), at /metrics and through a collector. No attribute holds
- * what a caller can choose freely: no key, no text, no voice.
+ * Every metric of the service. Names and units follow OpenTelemetry. Prometheus reads
+ * `prometheusName` (`voxledger_synthesis_answers_total`), at /metrics and through a collector. No
+ * attribute holds what a caller can choose freely: no key, no text, no voice.
  */
 
 export const metricDefinitions = {
@@ -210,6 +210,21 @@ export const metricDefinitions = {
     { read: ({ views }) => Number(views().live), combined: "min" },
   ),
 
+  logSize: gauge("voxledger.log.size", "By", "Size of the embedded event store's files.", {
+    read: ({ logBytes }) => logBytes(),
+    combined: "max",
+  }),
+  sealAge: gauge("voxledger.seal.age", "s", "Age of the log's last seal. One is due each hour.", {
+    read: ({ sealAgeSeconds }) => sealAgeSeconds(),
+    combined: "max",
+  }),
+  unrecoveredJournals: gauge(
+    "voxledger.journals.unrecovered",
+    "{journal}",
+    "Journals of ended processes that could not be closed and posted. It is tried again each minute.",
+    { read: ({ unrecoveredJournals }) => unrecoveredJournals(), combined: "max" },
+  ),
+
   audioStoreDuration: histogram(
     "voxledger.audio_store.operation.duration",
     "s",
@@ -240,6 +255,14 @@ export const metricDefinitions = {
     "1 while the audio store has no space: new audio is served but not stored.",
     { read: ({ pipeline }) => Number(pipeline().writes.isFull), combined: "max" },
   ),
+  audioSize: gauge("voxledger.audio_store.size", "By", "Size of the stored audio when it was last listed.", {
+    read: ({ retention }) => retention().keptBytes,
+    combined: "max",
+  }),
+  diskFree: gauge("voxledger.disk.free", "By", "Free space on the disk of a folder: log, audio.", {
+    attributes: ["folder"],
+    combined: "min",
+  }),
   removedObjects: counter(
     "voxledger.audio_store.removed.objects",
     "{object}",
@@ -271,29 +294,7 @@ export const metricDefinitions = {
     "1 for each dependency in /health that is ok, 0 for each that is down.",
     { attributes: ["dependency"], combined: "min" },
   ),
-  loopDelayMax: gauge(
-    "nodejs.eventloop.delay.max",
-    "s",
-    "Maximum event loop delay since the last collection.",
-    { combined: "max" },
-  ),
-  loopDelayP99: gauge(
-    "nodejs.eventloop.delay.p99",
-    "s",
-    "99th percentile of the event loop delay since the last collection.",
-    { combined: "max" },
-  ),
-  loopUtilization: gauge("nodejs.eventloop.utilization", "1", "Event loop utilization since the start.", {
-    read: () => performance.eventLoopUtilization().utilization,
-    combined: "max",
-  }),
-  memory: gauge("process.memory.usage", "By", "Resident set size of the process.", {
-    read: () => process.memoryUsage.rss(),
-  }),
-  heap: gauge("v8js.memory.heap.used", "By", "Used JavaScript heap.", {
-    read: () => process.memoryUsage().heapUsed,
-  }),
-  cpu: counter("process.cpu.time", "s", "CPU time used.", { attributes: ["cpu.mode"] }),
+  ...processMetrics,
 } as const satisfies Record<string, Metric>;
 
 export type MetricKey = keyof typeof metricDefinitions;

@@ -70,6 +70,14 @@ export interface MetricSources {
   pendingCommands(): number;
   /** Voids and ends of streams that are not durable yet. */
   backgroundEntries(): number;
+  /** The free space of the folders of this machine. */
+  diskFree(): Promise<readonly { readonly folder: string; readonly bytes: number }[]>;
+  /** Returns undefined unless the log is a file. */
+  logBytes(): Promise<number | undefined>;
+  /** The age of the last seal; undefined before the first check. */
+  sealAgeSeconds(): number | undefined;
+  /** Journals of ended processes whose recovery has failed. */
+  unrecoveredJournals(): number;
   pipeline: Pipeline["stats"];
   retention(): RetentionStats;
   subprocess(): { readonly restarts: number };

@@ -70,7 +70,22 @@ describe("Retention of audio", () => {
     await retention.runOnce(never);
     expect(await kept(names)).to.deep.equal([0, 1]);
     expect(logged).to.deep.equal([{ objects: 2, bytes: 2 * kilobyte }]);
-    expect(retention.stats()).to.deep.equal({ removedObjects: 2, removedBytes: 2 * kilobyte });
+    expect(retention.stats()).to.deep.equal({
+      removedObjects: 2,
+      removedBytes: 2 * kilobyte,
+      keptBytes: 2 * kilobyte,
+    });
+  });
+
+  it("measures the audio that it keeps, also without a rule", async () => {
+    await Promise.all(Array.from({ length: 20 }, (_, index) => stored(index, now - index * day)));
+    const all = retentionWith({});
+    expect(all.stats().keptBytes).to.equal(undefined);
+    await all.runOnce(never);
+    expect(all.stats()).to.include({ removedObjects: 0, keptBytes: 20 * kilobyte });
+    const some = retentionWith({ maxBytes: 7.5 * kilobyte });
+    await some.runOnce(never);
+    expect(some.stats()).to.include({ removedObjects: 13, keptBytes: 7 * kilobyte });
   });
 
   it("removes nothing while the clock is wrong", async () => {
@@ -192,14 +207,20 @@ describe("Retention of audio", () => {
     expect((process.memoryUsage().heapUsed - before) / 1024 ** 2).to.be.below(100);
   });
 
-  it("runs about once an hour until it is stopped, also after a failure", async () => {
+  it("runs about once in the interval until it is stopped, also after a failure", async () => {
     const time = createManualTime();
     let runs = 0;
     const runOnce = async () => {
       runs++;
       throw new Error("the store is down");
     };
-    const stop = scheduleRetention({ retention: { runOnce }, time, random: () => 0.5, log: quiet });
+    const stop = scheduleRetention({
+      retention: { runOnce },
+      intervalMs: hour,
+      time,
+      random: () => 0.5,
+      log: quiet,
+    });
     for (let expected = 1; expected <= 3; expected++) {
       time.advance(hour);
       await until(() => runs === expected && time.waiting() === 1);

@@ -74,6 +74,15 @@ describe("The service's metrics", () => {
       expect(sumOf(samples, prometheusName(metricDefinitions.dependency))).to.equal(10);
     });
 
+    it("show the free disk, the size of the log and journals that were not taken over", async () => {
+      const samples = await scrape();
+      for (const folder of ["log", "audio"])
+        expect(sumOf(samples, prometheusName(metricDefinitions.diskFree), { folder })).to.be.above(0);
+      expect(sumOf(samples, prometheusName(metricDefinitions.logSize))).to.be.above(100_000);
+      const unrecovered = prometheusName(metricDefinitions.unrecoveredJournals);
+      expect(samples.filter(({ name }) => name === unrecovered).map(({ value }) => value)).to.deep.equal([0]);
+    });
+
     it("count refusals by reason", async () => {
       const text = freshText();
       const added = await growth(async () => {

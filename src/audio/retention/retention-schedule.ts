@@ -3,7 +3,6 @@ import type { Time } from "../../async/time.ts";
 import { type Log, loggableMessage } from "../pipeline/log.ts";
 import type { Retention } from "./retention.ts";
 
-const intervalMs = 60 * 60_000;
 /**
  * The first run starts at a random time in the first interval, but not before this part of it. So
  * instances that start together do not list the store together.
@@ -11,16 +10,18 @@ const intervalMs = 60 * 60_000;
 const earliest = 0.1;
 
 /**
- * Removes unused audio about once an hour, until the returned function is called. The function
- * resolves when no run is in progress.
+ * Removes unused audio, and measures the rest, about once in the interval, until the returned
+ * function is called. The function resolves when no run is in progress.
  */
 export const scheduleRetention = ({
   retention,
+  intervalMs,
   time,
   random,
   log,
 }: {
   readonly retention: Pick<Retention, "runOnce">;
+  readonly intervalMs: number;
   readonly time: Time;
   /** Returns a number from 0 to 1. */
   readonly random: () => number;

@@ -2,7 +2,10 @@ import type { EpochMs } from "../../domain/time.ts";
 import type { Log } from "../pipeline/log.ts";
 import type { AudioFiles, AudioStore } from "../store/audio-store.ts";
 
-/** The rule that decides which audio the store keeps: the setting `AUDIO_RETENTION`. */
+/**
+ * The rule that decides which audio the store keeps: the setting `AUDIO_RETENTION`. An empty one
+ * keeps all audio.
+ */
 export interface RetentionPolicy {
   /** Audio that was not used for this long is removed. */
   readonly maxAgeMs?: number;
@@ -50,25 +53,33 @@ export const createRetention = ({
   const { maxAgeMs = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY } = policy;
   /** The removals since the start. */
   const removed = { removedObjects: 0, removedBytes: 0 };
+  let keptBytes: number | undefined;
 
-  const remove = async ({ hash, names, bytes, usedAt }: AudioFiles): Promise<void> => {
-    if (usedAt > clock() - recentMs || names.some(isInUse)) return;
+  /** Resolves with the bytes that are kept. */
+  const remove = async ({ hash, names, bytes, usedAt }: AudioFiles): Promise<number> => {
+    if (usedAt > clock() - recentMs || names.some(isInUse)) return bytes;
     const gone = await store.remove(hash, { unusedSince: usedAt });
     removed.removedObjects += gone.length;
-    if (gone.length > 0) removed.removedBytes += bytes;
+    if (gone.length === 0) return bytes;
+    removed.removedBytes += bytes;
+    return 0;
   };
 
-  /** Removes the listed audio of which `keep` is false. */
-  const removeUnless = async (keep: (files: AudioFiles) => boolean, signal: AbortSignal): Promise<void> => {
+  /** Removes the listed audio of which `keep` is false. Resolves with the bytes that are kept. */
+  const removeUnless = async (keep: (files: AudioFiles) => boolean, signal: AbortSignal): Promise<number> => {
+    let kept = 0;
     let batch: AudioFiles[] = [];
-    for await (const files of store.list(signal)) {
-      if (keep(files)) continue;
-      batch.push(files);
-      if (batch.length < removalsAtOnce) continue;
-      await Promise.all(batch.map(remove));
+    const removeBatch = async (): Promise<void> => {
+      for (const bytes of await Promise.all(batch.map(remove))) kept += bytes;
       batch = [];
+    };
+    for await (const files of store.list(signal)) {
+      if (keep(files)) kept += files.bytes;
+      else batch.push(files);
+      if (batch.length === removalsAtOnce) await removeBatch();
     }
-    await Promise.all(batch.map(remove));
+    await removeBatch();
+    return kept;
   };
 
   return {
@@ -87,14 +98,15 @@ export const createRetention = ({
         hours.add(files);
         return true;
       };
-      await removeUnless(isYoung, signal);
+      const young = await removeUnless(isYoung, signal);
       const keep = hours.within(maxBytes);
-      if (keep) await removeUnless(keep, signal);
+      keptBytes = keep ? await removeUnless(keep, signal) : young;
       const objects = removed.removedObjects - before.removedObjects;
       const bytes = removed.removedBytes - before.removedBytes;
       if (objects > 0) log.info({ objects, bytes }, "Audio objects were removed from the store.");
     },
-    stats: () => ({ ...removed }),
+    /** `keptBytes`: the size of the stored audio after the last run. */
+    stats: () => ({ ...removed, keptBytes }),
   };
 };
 

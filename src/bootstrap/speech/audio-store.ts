@@ -44,7 +44,12 @@ export const composeUseReports = (
   };
 };
 
-/** Removes unused audio in the background, if `AUDIO_RETENTION` is set. Returns its counts. */
+const hourMs = 60 * 60_000;
+
+/**
+ * Removes unused audio in the background, if `AUDIO_RETENTION` is set. Without it, a folder is only
+ * measured, because listing a bucket costs money. Returns the counts.
+ */
 export const composeRetention = (
   { settings, log, clock, resources, shared }: Runtime,
   { requireMeasuredClock }: Pick<Core, "requireMeasuredClock">,
@@ -52,9 +57,14 @@ export const composeRetention = (
   isInUse: (name: string) => boolean,
 ): (() => RetentionStats) => {
   const { audioRetention: policy } = settings;
-  if (!policy || !shared.isFirst) return () => ({ removedObjects: 0, removedBytes: 0 });
-  const retention = createRetention({ store, policy, isInUse, log, clock, requireMeasuredClock });
-  resources.defer(scheduleRetention({ retention, time: backgroundTime, random: Math.random, log }));
+  const isListed = policy !== undefined || settings.audioStore.kind === "file";
+  if (!isListed || !shared.isFirst)
+    return () => ({ removedObjects: 0, removedBytes: 0, keptBytes: undefined });
+  const options = { store, policy: policy ?? {}, isInUse, log, clock, requireMeasuredClock };
+  const retention = createRetention(options);
+  const intervalMs = policy ? hourMs : 24 * hourMs;
+  const schedule = { retention, intervalMs, time: backgroundTime, random: Math.random, log };
+  resources.defer(scheduleRetention(schedule));
   return retention.stats;
 };
 

@@ -1,5 +1,6 @@
 import { repeatEvery } from "../../async/repeat.ts";
 import type { Time } from "../../async/time.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { Seals } from "./seals.ts";
 
 interface SealScheduleOptions {
@@ -18,12 +19,13 @@ export type SealSchedule = ReturnType<typeof scheduleSeals>;
 /** Seals the log every hour. The first process that notices that a seal is due appends it. */
 export const scheduleSeals = ({ seals, time, onError }: SealScheduleOptions) => {
   let hasFailed = false;
+  let lastSealedAt: EpochMs | undefined;
   let checking = Promise.resolve();
   const stopped = new AbortController();
 
   const check = async (): Promise<void> => {
     try {
-      await seals.sealIfDue(sealIntervalMs, { actor: "system" }, stopped.signal);
+      lastSealedAt = await seals.sealIfDue(sealIntervalMs, { actor: "system" }, stopped.signal);
       hasFailed = false;
     } catch (error) {
       if (stopped.signal.aborted) return;
@@ -37,6 +39,10 @@ export const scheduleSeals = ({ seals, time, onError }: SealScheduleOptions) => 
   });
 
   return {
+    /** The time of the last seal of any process; undefined before the first check. */
+    get lastSealedAt(): EpochMs | undefined {
+      return lastSealedAt;
+    },
     /**
      * A health check.
      * @throws while the log cannot be sealed

@@ -47,10 +47,11 @@ export interface Seals {
    */
   seal(metadata: EventMetadata): Promise<RecordedSeal>;
   /**
-   * Seals the log unless that was done within the interval, by any process.
+   * Seals the log unless that was done within the interval, by any process. Resolves with the time
+   * of the last seal.
    * @throws as `seal` does, and the signal's reason
    */
-  sealIfDue(intervalMs: number, metadata: EventMetadata, signal?: AbortSignal): Promise<void>;
+  sealIfDue(intervalMs: number, metadata: EventMetadata, signal?: AbortSignal): Promise<EpochMs>;
 }
 
 /** The last seal in the log is malformed, damaged, or signed with an unknown key. */
@@ -121,11 +122,12 @@ export const createSeals = ({
     sealIfDue: async (intervalMs, metadata, signal) => {
       try {
         const last = await readLastSeal(store, keys);
-        const age = last ? clock() - Date.parse(last.data.at) : Number.POSITIVE_INFINITY;
-        if (age < intervalMs && age > -wrongMs) return;
-        await attempt(metadata, signal);
+        const lastAt = last ? Date.parse(last.data.at) : Number.NEGATIVE_INFINITY;
+        const age = clock() - lastAt;
+        if (age < intervalMs && age > -wrongMs) return lastAt;
+        return Date.parse((await attempt(metadata, signal)).data.at);
       } catch (error) {
-        if (error instanceof WrongExpectedRevision) return; // another process sealed the log
+        if (error instanceof WrongExpectedRevision) return clock(); // another process sealed the log
         throw toUnavailable(error);
       }
     },

@@ -59,6 +59,8 @@ export interface SweepOptions {
   readonly recoverJournal: RecoverJournal;
   readonly time: Time;
   readonly onError: (what: string, error: unknown) => void;
+  /** Called after a sweep with the number of journals that it could not recover. */
+  readonly onSwept?: (failed: number) => void;
   /** A journal is recovered after this time without an event. Default: 15 minutes. */
   readonly idleMs?: number;
 }
@@ -82,6 +84,7 @@ export const createSweepIdleJournals = ({
   recoverJournal,
   time,
   onError,
+  onSwept = () => {},
   idleMs = 15 * 60_000,
 }: SweepOptions): SweepIdleJournals => {
   const storeTime = createStoreTime(time);
@@ -97,15 +100,18 @@ export const createSweepIdleJournals = ({
     }
     const registry = await readLastEvent(store, journalRegistryStream);
     if (registry) storeTime.observe(registry);
+    let failed = 0;
     for (const [journal, { type, created }] of ends) {
       // An event with a future time comes from a wrong clock. The process that recorded it has
       // closed its journal, or is gone.
       const idleForMs = Math.abs(storeTime.now() - created);
       if (idleForMs < (type === "JournalClosed" ? forgetMs : idleMs)) continue;
-      await recoverJournal(journal, "silent").catch((error) =>
-        onError(`the idle journal ${journal} could not be recovered`, error),
-      );
+      await recoverJournal(journal, "silent").catch((error) => {
+        failed += 1;
+        onError(`the idle journal ${journal} could not be recovered`, error);
+      });
     }
+    onSwept(failed);
   };
 
   return async (own) => {

@@ -159,11 +159,15 @@ describe("the sweep of accounts and journals", () => {
     await gone.record(synthesesServed(at, [{ apiKey: "a" }]));
     const time = createManualTime();
     const recovered: string[] = [];
+    const failed: number[] = [];
+    let isDown = true;
     const sweep = createSweepIdleJournals({
       store,
       time,
-      onError: fail,
+      onError: (_, error) => expect(error).to.be.instanceOf(Unavailable),
+      onSwept: (count) => failed.push(count),
       recoverJournal: async (journal) => {
+        if (isDown) throw new Unavailable("The event store is down.", 1);
         recovered.push(journal);
         await gone.log.close(at);
         await createRecovery(store, at)(journal, "silent");
@@ -172,10 +176,14 @@ describe("the sweep of accounts and journals", () => {
     await sweep(own.log.journal);
     time.advance(14 * 60_000);
     await sweep(own.log.journal);
-    expect(recovered).to.deep.equal([]);
+    expect(failed).to.deep.equal([0, 0]);
     time.advance(60_000);
     await sweep(own.log.journal);
+    expect([recovered, failed]).to.deep.equal([[], [0, 0, 1]]);
+    isDown = false;
     await sweep(own.log.journal);
+    await sweep(own.log.journal);
+    expect(failed).to.deep.equal([0, 0, 1, 0, 0]);
     expect(recovered).to.deep.equal([gone.log.journal]);
     expect((await account("a")).map(({ data }) => "requests" in data && data.requests)).to.deep.equal([1]);
   });

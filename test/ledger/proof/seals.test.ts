@@ -186,6 +186,8 @@ describe("the schedule of seals", () => {
     try {
       await pass(62);
       expect(await verifyLog(store, { keys })).to.deep.include({ seals: 2 });
+      const sealedAt = start + 61 * 60_000;
+      expect(processes.map(({ lastSealedAt }) => lastSealedAt)).to.deep.equal([sealedAt, sealedAt]);
       isDown = true;
       await pass(62);
       expect(errors).to.have.length(2);
