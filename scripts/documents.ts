@@ -8,7 +8,8 @@ import { settingGroups } from "../src/settings/settings.ts";
 /*
  * Writes what documents and deployments say about settings, from the settings' schemas, and about
  * limits, from their table: docs/operate/settings.md, and the parts of docs/limits.md,
- * infra/env.example and infra/compose.yaml between markers.
+ * infra/env.example and infra/compose.yaml between markers. Writes Prometheus' alerts as a resource
+ * of Kubernetes, too.
  */
 
 const root = join(import.meta.dirname, "..");
@@ -130,6 +131,13 @@ const limitsPage = (): string => {
   return replaceBetweenMarkers(readText("docs/limits.md"), table.join(""));
 };
 
+const prometheusRule = (): string => `# Written by scripts/documents from infra/prometheus/rules.yml.
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata: { name: voxledger }
+spec:
+${readText("infra/prometheus/rules.yml").replace(/^(?=.)/gm, "  ")}`;
+
 /** The generated files by path. */
 export const documents = (): ReadonlyMap<string, string> =>
   new Map([
@@ -137,6 +145,7 @@ export const documents = (): ReadonlyMap<string, string> =>
     ["docs/limits.md", limitsPage()],
     ["infra/compose.yaml", compose()],
     ["infra/env.example", envExample()],
+    ["infra/prometheus-operator/prometheus-rule.yaml", prometheusRule()],
   ]);
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

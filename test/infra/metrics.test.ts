@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type Metric, prometheusName } from "../../src/telemetry/metric-definition.ts";
 import { metricDefinitions } from "../../src/telemetry/metrics.ts";
-import { read, readYaml } from "./files.ts";
+import { list, read, readYaml } from "./files.ts";
 
 const metrics: readonly Metric[] = Object.values(metricDefinitions);
 
@@ -129,6 +129,27 @@ describe("the Prometheus and Grafana configuration", () => {
       ?.targets;
     const instances = Object.entries(services).filter(([, { environment }]) => environment?.METRICS_PORT);
     expect(targets).to.deep.equal(instances.map(([name, one]) => `${name}:${one.environment?.METRICS_PORT}`));
+  });
+
+  it("sends alerts to the Alertmanager of compose.yaml", () => {
+    const { alerting } = readYaml("prometheus/prometheus.yml") as {
+      alerting: { alertmanagers: { static_configs: { targets: string[] }[] }[] };
+    };
+    const targets = alerting.alertmanagers.flatMap(({ static_configs: [first] }) => first?.targets);
+    expect(targets).to.deep.equal(["alertmanager:9093"]);
+    expect((readYaml("compose.yaml") as { services: object }).services).to.have.property("alertmanager");
+  });
+
+  it("has the same alerts for the Prometheus operator, whose pods have the job of the rules", () => {
+    const rule = readYaml("prometheus-operator/prometheus-rule.yaml") as { kind: string; spec: object };
+    expect(rule).to.include({ kind: "PrometheusRule" });
+    expect(rule.spec).to.deep.equal({ groups });
+    const monitor = read("prometheus-operator/pod-monitor.yaml");
+    for (const [, job] of read("prometheus/rules.yml").matchAll(/job="(\w+)"/g))
+      expect(monitor).to.include(`{ targetLabel: job, replacement: ${job} }`);
+    const { resources } = readYaml("prometheus-operator/kustomization.yaml") as { resources: string[] };
+    const files = list("prometheus-operator", ".yaml").filter((file) => !file.endsWith("kustomization.yaml"));
+    expect(resources.map((name) => `prometheus-operator/${name}`)).to.have.members(files);
   });
 
   it("refers only to collector components that are configured, and provisions Grafana", () => {
