@@ -83,6 +83,12 @@ describe("the Prometheus and Grafana configuration", () => {
     });
   }
 
+  it("has in docs/operate/alerts.md what to do for each alert, and for no other", () => {
+    const rows = read("../docs/operate/alerts.md").match(/^\| `Voxledger.*$/gm) ?? [];
+    const named = rows.flatMap((row) => row.split("|")[1]?.match(/Voxledger\w+/g) ?? []);
+    expect(named.toSorted()).to.deep.equal(rules.map(({ alert }) => alert).toSorted());
+  });
+
   it("uses each of the service's metrics in a panel or an alert", () => {
     const inPanels = dashboard.panels.flatMap(({ targets = [] }) =>
       targets.flatMap(({ expr }) => parseExpression(expr).selected.map(({ name }) => name)),
