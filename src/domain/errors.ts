@@ -81,6 +81,12 @@ export class NotFound extends ServiceError {
     super(message);
     this.resource = resource;
   }
+
+  /** Names of voices and models are the client's words. */
+  override get loggable(): string {
+    const { resource } = this;
+    return resource === "voice" || resource === "model" ? `There is no such ${resource}.` : this.message;
+  }
 }
 
 /**
