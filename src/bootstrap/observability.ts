@@ -51,7 +51,7 @@ const standardOutput = (): DestinationStream => {
     try {
       if (!isGone) output.flushSync();
     } catch {
-      // Nobody reads the last lines.
+      // The log has no reader any more.
     }
   });
   return { write: (line) => void (isGone || output.write(line)) };

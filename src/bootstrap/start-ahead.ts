@@ -1,11 +1,10 @@
-import { dirname } from "node:path";
 import type { Logger } from "pino";
 import { type SqliteThreads, startThreads } from "../eventstore/sqlite/threads.ts";
 import type { Writer } from "../eventstore/sqlite/writer.ts";
-import { type Settings, withSettingName } from "../settings/read-settings.ts";
+import type { Settings } from "../settings/read-settings.ts";
 import { helperOptions } from "../subprocess/subprocess-host.ts";
 import { superviseHostProcess } from "../subprocess/supervisor.ts";
-import { makePrivateDirectory } from "./private-directory.ts";
+import { openEventLogFile } from "./event-log/event-log-file.ts";
 
 /**
  * Starts the process of the speech tools and the threads of the event store. They need few modules,
@@ -30,16 +29,7 @@ export const startAhead = async (settings: Settings, log: Pick<Logger, "warn">) 
  * `writer`: the writer of the log, if it is in another process.
  * @throws {BadSetting}
  */
-export const startEventStoreThreads = async (
-  { eventStore, dataDir }: Settings,
+export const startEventStoreThreads = (
+  settings: Settings,
   writer?: Writer,
-): Promise<SqliteThreads | undefined> => {
-  await withSettingName("DATA_DIR", makePrivateDirectory(dataDir));
-  if (eventStore.kind !== "sqlite") return undefined;
-  const { path } = eventStore;
-  const start = async () => {
-    await makePrivateDirectory(dirname(path));
-    return await startThreads({ path, writer });
-  };
-  return await withSettingName("EVENT_STORE", start());
-};
+): Promise<SqliteThreads | undefined> => openEventLogFile(settings, (path) => startThreads({ path, writer }));

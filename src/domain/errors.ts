@@ -190,8 +190,9 @@ export class Unavailable extends ServiceError {
 }
 
 /**
- * The API key has more work in a queue than its part of it. Other keys are served. It is free and
- * may be retried as any unavailability, but it is the key's, not the service's.
+ * The API key has more work in a queue than its part of it. Other keys are served. As after any
+ * `Unavailable`, nothing is charged, and a retry may succeed. It does not count as a failure of the
+ * service.
  */
 export class KeyOverloaded extends Unavailable {}
 

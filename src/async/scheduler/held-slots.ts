@@ -7,9 +7,9 @@ const holdMs = 1_000;
 const maxKeys = 1_000;
 
 /**
- * Slots of a queue that are held for keys that were refused: otherwise a key that waits as it was
- * told could find its place taken by those that do not. Each key has at most one, which only it can
- * take, from the time at which it may try again.
+ * Holds slots of a queue for keys that were refused. Otherwise other clients could take the place
+ * of a key that obeys `Retry-After`. Each key has at most one slot. Only this key can take it, from
+ * the time at which it may try again.
  */
 export class HeldSlots {
   readonly #retryAfterMs: number;

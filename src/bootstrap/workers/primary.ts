@@ -1,10 +1,9 @@
-import { dirname } from "node:path";
 import type { Logger } from "pino";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Reports } from "../../application/health/combine-reports.ts";
 import { repeatEvery } from "../../async/repeat.ts";
 import { backgroundTime } from "../../async/time.ts";
-import { openWriter, type Writer } from "../../eventstore/sqlite/writer.ts";
+import { openWriter } from "../../eventstore/sqlite/writer.ts";
 import { nameListenSetting, type Settings, withSettingName } from "../../settings/read-settings.ts";
 import { shareHelper } from "../../subprocess/shared-helper.ts";
 import { createLimitDivision } from "../../workers/divide-limits.ts";
@@ -17,8 +16,8 @@ import {
   superviseWorkers,
 } from "../../workers/supervise-workers.ts";
 import { forkWorker } from "../../workers/worker-process.ts";
+import { openEventLogFile } from "../event-log/event-log-file.ts";
 import { limitHeapGrowth } from "../heap-growth.ts";
-import { makePrivateDirectory } from "../private-directory.ts";
 import { closeOnSignal } from "../shutdown.ts";
 import type { CallsToPrimary, CallsToWorker, WorkerArgument } from "./calls.ts";
 import { serveWriter } from "./remote-writer.ts";
@@ -55,7 +54,7 @@ const closeGraceMs = 10_000;
 export const runPrimary = async (settings: Settings, log: Logger): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const fatal = Promise.withResolvers<Error>();
-  const writer = await openSharedWriter(settings);
+  const writer = await openEventLogFile(settings, openWriter);
   if (writer) resources.defer(() => writer.close());
   const sockets = await bindSockets(settings);
   for (const socket of sockets) resources.defer(async () => socket.close());
@@ -196,16 +195,6 @@ const askAll = async (
   const reports = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   // While workers are replaced, more than their usual number serve.
   return { reports, missing: Math.max(0, workers - 1 - reports.length) };
-};
-
-const openSharedWriter = async ({ eventStore, dataDir }: Settings): Promise<Writer | undefined> => {
-  await withSettingName("DATA_DIR", makePrivateDirectory(dataDir));
-  if (eventStore.kind !== "sqlite") return undefined;
-  const open = async (): Promise<Writer> => {
-    await makePrivateDirectory(dirname(eventStore.path));
-    return await openWriter(eventStore.path);
-  };
-  return await withSettingName("EVENT_STORE", open());
 };
 
 /** Binds the socket of HTTP and then that of the Wyoming protocol, if it is served. */

@@ -199,7 +199,7 @@ describe("a backup", () => {
     }
   });
 
-  it("leaves audio alone if it is told so", async () => {
+  it("copies no audio with --no-audio", async () => {
     await put("a");
     expect((await backUp({ hasAudio: false })).manifest.audio).to.equal(null);
     for (const name of ["events.db", "seal.pub", "master.key"]) await rm(inFolder(`data/${name}`));
