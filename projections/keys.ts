@@ -22,7 +22,7 @@ export const allKeys = (view: View<Key>, websiteId?: string): IssuedKey[] =>
     .filter((key) => websiteId === undefined || key.websiteId === websiteId)
     .toArray();
 
-/** Returns a function that counts the suspended keys by cause. It counts again only after a change. */
+/** Returns a function that counts the suspended keys by cause, again only after a change. */
 export const createSuspensionCount = (view: LiveView<Key>) => {
   let [counted, count] = [-1, { quota: 0, operator: 0 }];
   return (): Readonly<Record<SuspensionCause, number>> => {

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { withDeadline } from "../async/deadline.ts";
 import { createReservedSlot, type ReservedSlot } from "../async/scheduler/reserved-slot.ts";
+import type { AcquireOptions } from "../async/scheduler/resource.ts";
 import type { Waiter } from "../async/scheduler/waiter.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { encodedFormats, formats } from "../domain/synthesis/formats.ts";
@@ -65,7 +66,11 @@ export interface SubprocessHost {
    * @throws {Unavailable} if the queue is full, or no slot was free in time
    * @throws the signal's reason
    */
-  reserveEncoder(signal: AbortSignal, waiter?: Waiter): Promise<ReservedSlot | undefined>;
+  reserveEncoder(
+    signal: AbortSignal,
+    waiter?: Waiter,
+    options?: AcquireOptions,
+  ): Promise<ReservedSlot | undefined>;
   /**
    * Call it before expensive preparations.
    * @throws {Unavailable} if `run`, or `speakByModel` with this model, would refuse the waiter now
@@ -247,10 +252,10 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
       const spec = { ...defaults, ...decoderLimits, ...job, type: "decoder", lowPriority } as const;
       return runInSlot(context, slots.decoders, spec, input, signal, slotOptions);
     },
-    reserveEncoder: async (signal, waiter) => {
+    reserveEncoder: async (signal, waiter, options) => {
       if (!waiter || isShort(waiter)) return undefined;
       const either = AbortSignal.any([signal, closing.signal]);
-      return createReservedSlot(await slots.encoders.acquire(waiter, either));
+      return createReservedSlot(await slots.encoders.acquire(waiter, either, options));
     },
     requireCapacity: (waiter, model) =>
       (model === undefined ? slots.tools : slots.model(model)).requireCapacity(waiter),

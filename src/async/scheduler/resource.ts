@@ -116,7 +116,8 @@ export class OwnResource implements Resource {
 
   constructor(options: ResourceOptions, context: ResourceContext) {
     const { time } = context;
-    const expire = (job: WaitingJob): void => job.fail(this.#refuse(this.#scopeOfTimeout(job), job.keys));
+    const expire = (job: WaitingJob): void =>
+      job.fail(this.#refuseToWait(this.#scopeOfTimeout(job), job.keys));
     this.#options = options;
     this.#context = context;
     this.#heldSlots = new HeldSlots(options.keyRetryAfterSeconds * 1_000, time);
@@ -130,10 +131,9 @@ export class OwnResource implements Resource {
   }
 
   acquireNow(waiter: Waiter): () => void {
-    const { keys } = waiter;
-    if (this.#running >= this.#options.concurrency) throw this.#refuse("all", keys);
-    const key = [...keys].find((one) => this.#queues.mayHold(one)) ?? this.#heldSlots.take(keys);
-    if (key === undefined) throw this.#refuse("key", keys);
+    if (this.#running >= this.#options.concurrency) throw this.#refuse("all");
+    const key = [...waiter.keys].find((one) => this.#queues.mayHold(one));
+    if (key === undefined) throw this.#refuse("key");
     const end = this.#queues.hold(key, waiter);
     this.#count(1);
     this.#context.onStart(0);
@@ -144,7 +144,7 @@ export class OwnResource implements Resource {
     const isFree = !this.#onlyReservedAreFree() && !this.#queues.hasNext(false);
     if (isFree && [...waiter.keys].some((key) => this.#queues.mayHold(key))) return;
     const refused = this.#refusal(waiter);
-    if (refused && !this.#heldSlots.has(waiter.keys)) throw this.#refuse(refused, waiter.keys);
+    if (refused && !this.#heldSlots.has(waiter.keys)) throw this.#refuseToWait(refused, waiter.keys);
   }
 
   running(): number {
@@ -210,7 +210,7 @@ export class OwnResource implements Resource {
       this.#queues.add(job);
       this.#dispatch();
       if (!refused || !this.#waiting.has(job) || this.#heldSlots.take(keys) !== undefined) return;
-      fail(this.#refuse(refused, keys));
+      fail(this.#refuseToWait(refused, keys));
     });
   }
 
@@ -265,8 +265,12 @@ export class OwnResource implements Resource {
     return [...keys].every((key) => this.#queues.hasOtherJobs(key, queuedAt)) ? "key" : "all";
   }
 
-  #refuse(scope: Scope, keys: ReadonlySet<string>): Error {
+  #refuseToWait(scope: Scope, keys: ReadonlySet<string>): Error {
     if (scope === "key") this.#heldSlots.hold(keys);
+    return this.#refuse(scope);
+  }
+
+  #refuse(scope: Scope): Error {
     this.#context.onRefused(scope);
     return this.#options.overloaded(scope);
   }

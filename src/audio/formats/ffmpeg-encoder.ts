@@ -23,8 +23,9 @@ export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
       isEncoded(format)
         ? compressed(host, { format, sampleRate, pcm: notEmpty(pcm), ...options }, signal)
         : streamedWav(sampleRate, notEmpty(pcm), signal),
+    // As below: the provider's work is done.
     reserve: async (format, signal, waiter) =>
-      isEncoded(format) ? await host.reserveEncoder(signal, waiter) : undefined,
+      isEncoded(format) ? await host.reserveEncoder(signal, waiter, { isContinuation: true }) : undefined,
   };
 };
 

@@ -53,7 +53,7 @@ export const countRefusals =
   (refused: (code: string) => void): Middleware =>
   async (ctx, next) => {
     await next();
-    if (ctx.status < 400 || ctx.path.startsWith("/admin")) return;
+    if (ctx.res.destroyed || ctx.status < 400 || ctx.path.startsWith("/admin")) return;
     const { refusal } = ctx.state;
     const code = refusal === undefined ? undefined : describeRefusal(refusal).code;
     refused(code ?? String(ctx.status));
