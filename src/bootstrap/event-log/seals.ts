@@ -59,11 +59,8 @@ const pathOf = (dataDir: string): string => join(dataDir, "seal.pub");
  * returns all lines: a key that was replaced is still needed to verify earlier seals.
  * @throws {BadSetting}
  */
-export const recordSealKeys = async (
-  dataDir: string,
-  keys: readonly string[],
-): Promise<readonly string[]> => {
-  const known = await readSealKeyLines(dataDir);
+const recordSealKeys = async (dataDir: string, keys: readonly string[]): Promise<readonly string[]> => {
+  const known = await readLines(dataDir);
   const all = [...new Set([...keys, ...known])];
   if (all.length > known.length)
     await withSettingName("DATA_DIR", replaceFile(pathOf(dataDir), `${all.join("\n")}\n`));
@@ -72,24 +69,20 @@ export const recordSealKeys = async (
 
 /** @throws {BadSetting} if there is no readable seal.pub */
 export const readSealKeys = async (dataDir: string): Promise<NoteVerifier[]> => {
-  const lines = await readSealKeyLines(dataDir);
+  const lines = await readLines(dataDir);
   if (lines.length === 0) throw new BadSetting("DATA_DIR: it has no seal.pub; name the key with --key");
   return parseSealKeys(lines);
 };
 
 /** @throws {BadSetting} */
-export const parseSealKeys = (lines: readonly string[]): NoteVerifier[] =>
+const parseSealKeys = (lines: readonly string[]): NoteVerifier[] =>
   lines.map((line) => {
     const key = createNoteVerifier(line);
     if (!key) throw new BadSetting("DATA_DIR: seal.pub has a line that is not a verifier key");
     return key;
   });
 
-/**
- * The lines of DATA_DIR/seal.pub; none if there is no such file.
- * @throws {BadSetting}
- */
-export const readSealKeyLines = async (dataDir: string): Promise<string[]> => {
+const readLines = async (dataDir: string): Promise<string[]> => {
   const reading = readFile(pathOf(dataDir), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
     throw error;

@@ -60,10 +60,9 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
      * @throws {NotGenuine}
      */
     end: (): LogSummary => {
-      const { last, remarks, ...counts } = seals.end();
+      const { last, ...counts } = seals.end();
       const { position, at, note } = last;
-      const sealed = { position, at, note };
-      return { events, sealed, ...counts, remarks: [...remarks, ...times.remarks()] };
+      return { events, sealed: { position, at, note }, ...counts, remarks: times.remarks() };
     },
   };
 };
