@@ -1,6 +1,4 @@
-import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
-import { connect, type TLSSocket } from "node:tls";
 import { EventStoreDBClient } from "@eventstore/db-client";
 import { ignoreUnknownResponses } from "./unknown-responses.ts";
 
@@ -25,7 +23,6 @@ const knownOptions = new Set([
 
 const minKeepAliveMs = 10_000;
 const defaultPort = 2113;
-const handshakeTimeoutMs = 2_000;
 
 /**
  * Creates a client for a connection string: `esdb://` with one node or several, or
@@ -36,6 +33,7 @@ const handshakeTimeoutMs = 2_000;
 export const clientFor = (url: string): EventStoreDBClient => {
   validateOptions(url);
   ignoreUnknownResponses();
+  if (hasTls(url) && serversOf(url).some(({ host }) => isIP(host) !== 0)) ignoreServerNameWarning();
   try {
     return EventStoreDBClient.connectionString(url);
   } catch (error) {
@@ -59,7 +57,8 @@ const validateOptions = (url: string): void => {
   }
 };
 
-const optionsOf = (url: string): Map<string, string> =>
+/** The options by their names in lower case, without hyphens and underscores. */
+export const optionsOf = (url: string): ReadonlyMap<string, string> =>
   new Map(
     [...new URLSearchParams(url.split("?")[1])].map(([name, value]) => [
       name.toLowerCase().replaceAll(/[_-]/g, ""),
@@ -67,47 +66,30 @@ const optionsOf = (url: string): Map<string, string> =>
     ]),
   );
 
-/**
- * Finds out why Node.js refuses the TLS certificate of a server that the connection string names
- * (`self-signed certificate`, `certificate has expired`, …), or undefined. The gRPC client and its
- * discovery report only that no connection was made.
- */
-export const certificateProblem = async (url: string): Promise<string | undefined> => {
-  const options = optionsOf(url);
-  if (options.get("tls") === "false") return undefined;
-  const file = options.get("tlscafile");
-  const authority = file === undefined ? undefined : await readFile(file).catch(() => undefined);
+export const hasTls = (url: string): boolean => optionsOf(url).get("tls") !== "false";
+
+/** The servers that a connection string names. */
+export const serversOf = (url: string): readonly { readonly host: string; readonly port: number }[] => {
   const [, hosts = ""] = /^[^/]*:\/\/(?:[^@/]*@)?([^/?]*)/.exec(url) ?? [];
-  const problems = await Promise.all(
-    hosts.split(",").map((host) => problemAt(new URL(`esdb://${host}`), authority)),
-  );
-  return problems.find((problem) => problem !== undefined);
+  return hosts.split(",").flatMap((server) => {
+    const parsed = URL.parse(`esdb://${server}`);
+    if (!parsed) return [];
+    return [{ host: parsed.hostname.replace(/^\[|\]$/g, ""), port: Number(parsed.port || defaultPort) }];
+  });
 };
 
-const problemAt = (server: URL, authority: Buffer | undefined): Promise<string | undefined> =>
-  new Promise((resolve) => {
-    const host = server.hostname.replace(/^\[|\]$/g, "");
-    const socket: TLSSocket = connect({
-      host,
-      port: Number(server.port || defaultPort),
-      ...(isIP(host) === 0 && { servername: host }),
-      ALPNProtocols: ["h2"],
-      ...(authority && { ca: authority }),
-    });
-    const settle = (problem?: string): void => {
-      socket.destroy();
-      resolve(problem);
-    };
-    socket.setTimeout(handshakeTimeoutMs, settle);
-    socket.on("secureConnect", () => settle());
-    socket.on("error", (error: NodeJS.ErrnoException) => settle(describe(error)));
-  });
+let isWarningIgnored = false;
 
 /**
- * Describes the error without a host, by OpenSSL's codes for certificates:
- * https://nodejs.org/api/tls.html#x509-certificate-error-codes.
+ * Keeps the warning DEP0123 off standard error: the gRPC client sends the host as the TLS server
+ * name, also if it is an IP address (grpc-js 1.14, `channel-credentials.js`), which operators
+ * cannot change.
  */
-const describe = ({ code = "", message }: NodeJS.ErrnoException): string | undefined => {
-  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "it is for another host";
-  return /CERT|SIGNATURE|CRL|_CA$|ISSUER|CHAIN/.test(code) ? message.split(";")[0] : undefined;
+const ignoreServerNameWarning = (): void => {
+  if (isWarningIgnored) return;
+  isWarningIgnored = true;
+  const emitWarning = process.emitWarning as (...warning: unknown[]) => void;
+  process.emitWarning = (...warning: unknown[]): void => {
+    if (!warning.includes("DEP0123")) emitWarning.apply(process, warning);
+  };
 };

@@ -89,6 +89,9 @@ export class CertificateRefused extends EventStoreUnavailable {
   }
 }
 
+/** Only one of client and server uses TLS: do not retry. */
+export class WrongTls extends EventStoreUnavailable {}
+
 /** The port's error for a failed append. */
 export const toAppendError = (error: unknown, stream: string, expected: ExpectedRevision): Error => {
   if (error instanceof WrongExpectedVersionError) {

@@ -7,8 +7,9 @@ import { createSubscriptions } from "../subscriptions.ts";
 import { uuidv7 } from "../uuid.ts";
 import { createAppendProbe } from "./append-probe.ts";
 import { type Append, createAppend } from "./appender.ts";
-import { certificateProblem } from "./connection-string.ts";
-import { CertificateRefused, CredentialsRefused } from "./errors.ts";
+import { explainConnection } from "./connection-problem.ts";
+import { hasTls } from "./connection-string.ts";
+import { CertificateRefused, CredentialsRefused, WrongTls } from "./errors.ts";
 import { toClientEvents } from "./event-mapping.ts";
 import { createLogReader, type LogReader } from "./log-reader.ts";
 import { createReconnectingClient, shareAppendClient } from "./reconnecting-client.ts";
@@ -64,7 +65,11 @@ export const openEventStoreDB = async ({
     return closed;
   };
 
-  const connect = (): Promise<void> => explainTlsErrors(url, reader.lastPosition());
+  const connect = async (): Promise<void> => {
+    await explainConnection(url, reader.lastPosition());
+  };
+  // A certificate can expire while the service runs. Whether the server uses TLS is known.
+  const checkAppends = () => (hasTls(url) ? explainConnection(url, probe.check()) : probe.check());
   try {
     await retryConnect(connect, connectTimeoutMs);
   } catch (error) {
@@ -90,7 +95,7 @@ export const openEventStoreDB = async ({
     },
     // The server checks its files itself.
     checkIntegrity: async () => {},
-    ping: () => (readOnly ? connect() : writes.run(() => explainTlsErrors(url, probe.check()))),
+    ping: () => (readOnly ? connect() : writes.run(checkAppends)),
     close,
   };
 };
@@ -146,27 +151,13 @@ const createProbeAppend = (append: Append, reader: LogReader): (() => Promise<vo
   };
 };
 
-/**
- * @throws {CertificateRefused} if an untrusted certificate is the cause; otherwise what the attempt
- * throws
- */
-const explainTlsErrors = async (url: string, attempt: Promise<unknown>): Promise<void> => {
-  try {
-    await attempt;
-  } catch (error) {
-    if (!(error instanceof EventStoreUnavailable) || error instanceof CredentialsRefused) throw error;
-    const problem = await certificateProblem(url);
-    throw problem === undefined ? error : new CertificateRefused(problem, { cause: error });
-  }
-};
-
 const connectDelayMs = 250;
 
 /** Retries to connect, because a service and its database are often started together. */
 const retryConnect = (connect: () => Promise<void>, timeoutMs: number): Promise<void> => {
   const deadline = performance.now() + timeoutMs;
   const isPermanent = (error: unknown): boolean =>
-    error instanceof CredentialsRefused || error instanceof CertificateRefused;
+    [CredentialsRefused, CertificateRefused, WrongTls].some((kind) => error instanceof kind);
   const delayAfter: RetryOptions<void>["delayAfter"] = (outcome) =>
     "error" in outcome && !isPermanent(outcome.error) && performance.now() <= deadline
       ? connectDelayMs
