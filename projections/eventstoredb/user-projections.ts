@@ -1,6 +1,5 @@
-import { build } from "esbuild";
 import { streamNames } from "../../src/eventstore/stream-prefix.ts";
-import { catalog } from "../catalog.ts";
+import { catalogEntries } from "../catalog-entries.ts";
 import { monthlyQuota } from "../monthly-quota.ts";
 import type { Projection } from "../projection.ts";
 import { rate } from "../rate.ts";
@@ -20,6 +19,8 @@ export interface UserProjection {
 
 interface Row {
   readonly projection: Projection<unknown>;
+  /** The name on the server. Default: that of the projection. */
+  readonly name?: string;
   /** The module in `projections/`, and its export. */
   readonly module: string;
   readonly exported: string;
@@ -32,9 +33,10 @@ interface Row {
 /** The projections that servers run. */
 const table: readonly Row[] = [
   {
-    projection: catalog,
-    module: "catalog",
-    exported: "catalog",
+    projection: catalogEntries,
+    name: "catalog",
+    module: "catalog-entries",
+    exported: "catalogEntries",
     shapes: ["catalog/event-shapes", "catalogShapes"],
     stream: "catalog",
   },
@@ -47,14 +49,19 @@ const table: readonly Row[] = [
   { projection: rate, module: "rate", exported: "rate", shapes: ["ledger/rate", "rateShapes"] },
 ];
 
+export const userProjectionNames = (streamPrefix = ""): string[] =>
+  table.map((row) => `${familyOf(row, streamPrefix)}${row.projection.version}`);
+
+const familyOf = ({ projection, name = projection.name }: Row, streamPrefix: string): string =>
+  `voxledger-${streamNames(streamPrefix).toStored(name)}-v`;
+
 /** Bundles the projections of the table for the installation whose streams have this prefix. */
 export const userProjections = (streamPrefix = ""): Promise<UserProjection[]> =>
   Promise.all(table.map((row) => toUserProjection(row, streamPrefix)));
 
 const toUserProjection = async (row: Row, streamPrefix: string): Promise<UserProjection> => {
-  const { name, version } = row.projection;
-  const family = `voxledger-${streamNames(streamPrefix).toStored(name)}-v`;
-  return { family, name: `${family}${version}`, query: await bundle(row, streamPrefix) };
+  const family = familyOf(row, streamPrefix);
+  return { family, name: `${family}${row.projection.version}`, query: await bundle(row, streamPrefix) };
 };
 
 /**
@@ -78,13 +85,14 @@ const bundle = async (row: Row, streamPrefix: string): Promise<string> => {
     import { ${exported} } from "../${module}.ts";
     import { declare } from "./declaration.ts";
     declare(${exported}, ${shapes}, ${source}, streamNames(${JSON.stringify(streamPrefix)}));`;
+  const { build } = await import("esbuild");
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: import.meta.dirname },
     bundle: true,
     format: "iife",
     platform: "neutral",
-    minifySyntax: true,
-    minifyWhitespace: true,
+    // The server's time limit covers the compilation.
+    minify: true,
     target,
     charset: "utf8",
     legalComments: "none",

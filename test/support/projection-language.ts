@@ -5,6 +5,12 @@ import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 export interface CompiledProjection {
   /** The states of all partitions after these events, which are a log from its start, in order. */
   run(events: Iterable<ScriptEvent>): Map<string, unknown>;
+  /**
+   * Folds one event into the states of an earlier call, which are JSON by partition. Returns the
+   * partition whose state it has replaced.
+   * @throws what the script throws; the states are then unchanged
+   */
+  fold(states: Map<string, string>, event: ScriptEvent): string | undefined;
 }
 
 export type ScriptEvent = Pick<RecordedEvent, "id" | "type" | "stream" | "revision"> & {
@@ -71,7 +77,16 @@ const compileOnce = (query: string): CompiledProjection => {
   runInContext(strictParser, context);
   runInContext(query, context, { timeout: compilationMs });
   for (const name of ["fromAll", "fromStream"]) delete context[name];
-  return { run: (events) => run(script, context, events) };
+  const parse = runInContext("JSON.parse", context) as (json: string) => unknown;
+  const fold: CompiledProjection["fold"] = (states, event) => foldOne(script, parse, states, event);
+  return {
+    fold,
+    run: (events) => {
+      const states = new Map<string, string>();
+      for (const event of events) fold(states, event);
+      return new Map([...states].map(([partition, state]) => [partition, JSON.parse(state)]));
+    },
+  };
 };
 
 interface Script {
@@ -106,19 +121,20 @@ const languageFor = (script: Script): Context => {
 const isOldFunction = (given: unknown): given is Handler =>
   typeof given === "function" && Object.hasOwn(given, "prototype");
 
-const run = (script: Script, context: Context, events: Iterable<ScriptEvent>): Map<string, unknown> => {
+const foldOne = (
+  script: Script,
+  parse: (json: string) => unknown,
+  states: Map<string, string>,
+  event: ScriptEvent,
+): string | undefined => {
   const { source = () => false, partitionOf = () => null } = script;
   const { $init = () => ({}), $any = (state: unknown) => state } = script.handlers;
-  const parse = runInContext("JSON.parse", context) as (json: string) => unknown;
-  const states = new Map<string, string>();
-  for (const event of events) {
-    if (!source(event.stream)) continue;
-    const partition = partitionOf(envelope(event, parse));
-    if (typeof partition !== "string") continue;
-    const before = states.get(partition) ?? serialized($init());
-    states.set(partition, serialized($any(parse(before), envelope(event, parse)) ?? parse(before)));
-  }
-  return new Map([...states].map(([partition, state]) => [partition, JSON.parse(state)]));
+  if (!source(event.stream)) return undefined;
+  const partition = partitionOf(envelope(event, parse));
+  if (typeof partition !== "string") return undefined;
+  const before = states.get(partition) ?? serialized($init());
+  states.set(partition, serialized($any(parse(before), envelope(event, parse)) ?? parse(before)));
+  return partition;
 };
 
 /**

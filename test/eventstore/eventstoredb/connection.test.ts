@@ -8,6 +8,7 @@ import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { event, read, rejectionOf } from "../../contracts/event-store/events.ts";
 import { fixturePath, withTemporaryFolder } from "../../support/child-process.ts";
+import { runCli } from "../../support/cli-process.ts";
 import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 
 const run = promisify(execFile);
@@ -73,6 +74,37 @@ describe("the connection to EventStoreDB", () => {
         }));
     }
   }
+
+  it("reports a server that expects TLS, for tls=false, and one that does not use it", () =>
+    withTemporaryFolder(async (folder) => {
+      const secure = await startEventStoreDBNode({ tls: await makeCertificate(folder) });
+      const plain = await startEventStoreDBNode();
+      const failure = async (port: number, tls: boolean): Promise<string> => {
+        const options = `tls=${tls}&maxDiscoverAttempts=1&discoveryInterval=1`;
+        const url = `esdb://ops:s3cret@127.0.0.1:${port}?${options}`;
+        const error = await rejectionOf(() => openEventStoreDB({ url, connectTimeoutMs: 0 }));
+        expect(error).to.be.instanceOf(EventStoreUnavailable);
+        return (error as Error).message;
+      };
+      expect(await failure(secure.port, false)).to.equal("the event store expects TLS: remove tls=false");
+      expect(await failure(plain.port, true)).to.equal("the event store does not use TLS: add tls=false");
+      await Promise.all([secure.close(), plain.close()]);
+    }));
+
+  it("prints one line for an IP address with TLS, without the warning DEP0123", () =>
+    withTemporaryFolder(async (folder) => {
+      const node = await startEventStoreDBNode({ tls: await makeCertificate(folder) });
+      const url = `esdb://127.0.0.1:${node.port}?maxDiscoverAttempts=1&discoveryInterval=1`;
+      for (const args of [
+        ["projections", "status"],
+        ["website", "list"],
+      ]) {
+        const { exitCode, stderr } = await runCli(args, { EVENT_STORE: url, DATA_DIR: folder });
+        expect(stderr).to.match(/^error: .*certificate is refused: .*\n$/);
+        expect(exitCode).to.equal(1);
+      }
+      await node.close();
+    }));
 
   it("reaches the leader that a cluster node or a DNS name announces", async () => {
     const leader = await startEventStoreDBNode();

@@ -1,5 +1,6 @@
 import type { ServerErrorResponse } from "@grpc/grpc-js";
 import type { Faults } from "./faults.ts";
+import { createProjectionFaults } from "./projection-faults.ts";
 import { grpc } from "./protobuf.ts";
 
 /** Ends an open call with OK or with an error. */
@@ -23,7 +24,7 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
   let leader: { readonly host: string; readonly port: number } | undefined;
   let delayMs = 0;
   let withoutPositions = false;
-  let projectionsDenied = false;
+  const projections = createProjectionFaults();
   let delivered = 0;
 
   const endAll = (calls: Set<OpenCall>, code?: number): void => {
@@ -65,9 +66,7 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
     leavePositionsOut: () => {
       withoutPositions = true;
     },
-    denyProjections: () => {
-      projectionsDenied = true;
-    },
+    ...projections.faults,
     forgetIds,
     killConnections,
     get open() {
@@ -78,6 +77,9 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
     },
     get delivered() {
       return delivered;
+    },
+    get stateBytesWritten() {
+      return projections.stateBytesWritten;
     },
   };
 
@@ -114,7 +116,7 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
       responsesToRepeat -= 1;
       return true;
     },
-    deniesProjections: (): boolean => projectionsDenied,
+    projections,
     countDelivered: (): void => {
       delivered += 1;
     },

@@ -28,6 +28,19 @@ export interface Faults {
   leavePositionsOut(): void;
   /** Denies the client's user the management of projections. */
   denyProjections(): void;
+  /**
+   * A busy machine: the next compilations of scripts take `compileMs` of the server's clock, the
+   * next handled events `handleMs`. `times`: how many of them, default all until the next call.
+   */
+  slowProjections(slow: {
+    readonly compileMs?: number;
+    readonly handleMs?: number;
+    readonly times?: number;
+  }): void;
+  /** Each question for a projection's state lets the projection handle this many events. */
+  paceProjections(eventsPerQuestion: number): void;
+  /** Makes the next changes of projections, and ends the calls as if their deadline had passed. */
+  loseProjectionResponses(count: number): void;
   /** Forgets the known event ids. */
   forgetIds(): void;
   /** Destroys every connection. */
@@ -38,4 +51,6 @@ export interface Faults {
   readonly frozen: number;
   /** The number of events sent to subscriptions. */
   readonly delivered: number;
+  /** The bytes of states that projections have written: a whole partition for each event. */
+  readonly stateBytesWritten: number;
 }

@@ -8,7 +8,7 @@ import { handleDelete, handleTombstone } from "./delete-calls.ts";
 import { type EventLogOptions, openEventLog } from "./event-log.ts";
 import { createFaultInjection } from "./fault-injection.ts";
 import type { Faults } from "./faults.ts";
-import { createProjectionHandlers } from "./projection-calls.ts";
+import { createProjectionHandlers, type ProjectionOptions } from "./projection-calls.ts";
 import {
   GossipService,
   grpc,
@@ -33,15 +33,18 @@ import { handleRead } from "./read-call.ts";
  * - If the expected revision is the stream's current one, ids are not compared: the same id is
  *   stored again.
  * - A projection faults for good when its script touches the `data` of an event whose JSON is a
- *   string or null, or has a raw U+2028 or U+2029. A projection with a syntax error makes the
+ *   string or null, or has a raw U+2028 or U+2029, or when it takes longer than 250 ms.
+ * - A projection whose script has a syntax error, or is not compiled within 500 ms, makes the
  *   status of all projections, and its own, fail with code 2.
+ * - A projection that runs cannot be removed: the call ends with the client's deadline.
  *
  * Not implemented: clusters and replication (a leader can only be named), the commit timeout of a
  * first append, the limit of remembered ids (see `forgetIds`), access control beyond one set of
- * credentials, checkpoints and results of projections (they run over the whole log for each
- * request), compression, persistent subscriptions, and scavenges by time.
+ * credentials, checkpoints and results of projections (they handle events when somebody asks for
+ * their status, and take the times that tests state), compression, persistent subscriptions, and
+ * scavenges by time.
  */
-export interface EventStoreDBNodeOptions extends EventLogOptions {
+export interface EventStoreDBNodeOptions extends EventLogOptions, ProjectionOptions {
   /** Default: any that is free. */
   readonly port?: number;
   /** Serves TLS with this key and certificate (PEM). */
@@ -91,7 +94,7 @@ export const startEventStoreDBNode = async (
     tombstone: handleTombstone(log),
   });
   if (options.projections ?? true)
-    server.addService(ProjectionsService, createProjectionHandlers(log, injection));
+    server.addService(ProjectionsService, createProjectionHandlers(log, injection, options));
   server.addService(ServerFeaturesService, {
     getSupportedMethods: supportedMethods(injection, options.batchAppend ?? true),
   });
