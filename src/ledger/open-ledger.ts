@@ -19,6 +19,7 @@ import { closeJournal } from "./journal/close-journal.ts";
 import { createJournalRegistry, type JournalRegistry } from "./journal/journal-registry.ts";
 import type { Ledger, OnCharged } from "./ledger.ts";
 import { settleVoids } from "./quota/settle-voids.ts";
+import { createForeignJournals } from "./session/foreign-journals.ts";
 import { openSession } from "./session/open-session.ts";
 import { RecentCharges } from "./session/recent-charges.ts";
 import {
@@ -81,6 +82,8 @@ export interface OpenLedger {
   readonly recoverJournal: (journal: string) => Promise<void>;
   /** The number of idle journals of ended processes that the last sweep could not recover. */
   readonly unrecoveredJournals: () => number;
+  /** The number of other programs' journals that had events since the start. */
+  readonly foreignJournals: () => number;
   /** Resolves when everything recorded so far is durable. */
   drained(): Promise<void>;
   /**
@@ -122,10 +125,14 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   const options = { ...defaults, ...given, knownEntries };
   const { store, handler, clock, time, onError } = options;
   const registry = reportingRegistry(createJournalRegistry(handler, clock), options.onJournal);
+  const foreignJournals = createForeignJournals(store, onError);
   const recentCharges = new RecentCharges({
     ...options,
     onFollowed: options.onOthersRecorded,
-    onBatch: knownEntries.follow,
+    onBatch: (events) => {
+      foreignJournals.follow(events);
+      knownEntries.follow(events);
+    },
   });
   const close = (journal: string, reason: JournalClosed["reason"]) =>
     closeJournal(store, clock, journal, reason, time).catch(throwUnavailable);
@@ -197,6 +204,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
     pendingEntries: () => sessions.pending,
     recoverJournal: (journal) => recoverJournal(journal, "silent"),
     unrecoveredJournals: () => unrecovered,
+    foreignJournals: foreignJournals.count,
     drained: () => ledger.drained().then(() => sessions.current?.writer.flushed()),
     close: async (timeoutMs) => {
       stopChecks();

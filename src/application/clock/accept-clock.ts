@@ -2,19 +2,14 @@ import { Conflict } from "../../domain/errors.ts";
 import { isOfType } from "../../domain/event-shapes.ts";
 import type { ClockCorrected, ClockEvent } from "../../domain/ledger/journal/clock-corrections.ts";
 import { journalStream, type ServedEvent } from "../../domain/ledger/journal/journal.ts";
-import { sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { logStream } from "../../domain/log-format.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
-import {
-  type EventStore,
-  eventTime,
-  type RecordedEvent,
-  readLastEvent,
-} from "../../eventstore/event-store.ts";
+import { type EventStore, eventTime, type RecordedEvent } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { readCorrections } from "../../ledger/journal/clock-corrections.ts";
 import { journalsSince } from "../../ledger/journal/journal-registry.ts";
+import { readLastSealEvent } from "../../ledger/proof/sealed-log.ts";
 import type { CommandContext } from "../execute-command.ts";
 import type { ClockCheck } from "./clock-check.ts";
 
@@ -82,7 +77,7 @@ const readLaterTimes = async (store: EventStore, limit: string, logTime: string)
   const corrected = (await readCorrections(store)).at(-1)?.position ?? -1;
   const isLater = (event: RecordedEvent): boolean => event.position > corrected && eventTime(event) > limit;
   const times = [logTime];
-  const seal = await readLastEvent(store, sealsStream);
+  const seal = await readLastSealEvent(store);
   if (seal && isLater(seal)) times.push(eventTime(seal));
   const journals: ClockCorrected["journals"][number][] = [];
   let servings = 0;

@@ -1,7 +1,13 @@
+import { eventTypes, isWellFormed } from "../../domain/event-shapes.ts";
 import { journalStream } from "../../domain/ledger/journal/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
-import { type EventStore, eventTime, readLastEvent } from "../../eventstore/event-store.ts";
+import {
+  type EventStore,
+  eventTime,
+  type RecordedEvent,
+  readLastEvent,
+} from "../../eventstore/event-store.ts";
 import { readCorrections } from "../../ledger/journal/clock-corrections.ts";
 import { readJournalRegistry } from "../../ledger/journal/journal-registry.ts";
 
@@ -18,6 +24,10 @@ export const readLastTime = async (store: EventStore): Promise<number> => {
   const corrections = await readCorrections(store);
   const isCorrected = (time: number): boolean =>
     corrections.some(({ at, until }) => time > at && time <= until);
-  const times = [...ends.map((end) => end && Date.parse(eventTime(end))), ...corrections.map(({ at }) => at)];
+  const times = [...ends.map((end) => end && timeOf(end)), ...corrections.map(({ at }) => at)];
   return Math.max(0, ...times.map((time = 0) => (isCorrected(time) ? 0 : time || 0)));
 };
+
+/** An event of another program may state any time: the one at which it was stored counts. */
+const timeOf = (event: RecordedEvent): number =>
+  eventTypes.includes(event.type) && isWellFormed(event) ? Date.parse(eventTime(event)) : event.created;

@@ -52,12 +52,13 @@ export const readPeriodEnd = async (
 
 /**
  * The seal covers what was readable before this time. The clock of the process that sealed may have
- * been behind the store's.
+ * been behind the store's. Another program's event in the stream has no position, and does not end
+ * the bisection.
  */
 const timeOf = ({ data, created }: RecordedEvent): number =>
-  Math.max(created, Date.parse((data as Partial<Sealed>).at ?? ""));
+  Math.max(created, Date.parse((Object(data) as Partial<Sealed>).at ?? "") || created);
 
 const positionOf = ({ data }: RecordedEvent): number | undefined => {
-  const { position } = data as Partial<Sealed>;
+  const { position } = Object(data) as Partial<Sealed>;
   return Number.isSafeInteger(position) && (position as number) >= 0 ? position : undefined;
 };

@@ -41,7 +41,8 @@ export const verifyLog = async (store: EventStore, options: VerifyOptions): Prom
   try {
     await store.checkIntegrity();
     const plan: SealPlan[] = [];
-    // A malformed seal counts, too: it is not in the plan, so that the verifier refuses it.
+    // A malformed seal counts, too: it is not in the plan, so that the verifier refuses it. An
+    // event of another program counts, so that no later seal is verified.
     let lastSeal = -1;
     for await (const event of store.readStream(sealsStream)) {
       addToPlan(plan, event);
@@ -51,11 +52,14 @@ export const verifyLog = async (store: EventStore, options: VerifyOptions): Prom
     let uncovered = 0;
     for await (const event of readLog(store)) {
       const { stream, revision } = event;
-      if (isKnownStream(stream)) requireForm(event, isWellFormed);
+      if (!isKnownStream(stream)) continue;
+      const isForeign = verifier.findForeign(event);
+      if (!isForeign) requireForm(event, isWellFormed);
       const isLaterSeal = stream === sealsStream && revision > lastSeal;
       if (isLaterSeal) break;
-      if (isCovered(stream)) verifier.add(provenEvent(event));
-      else if (isKnownStream(stream)) uncovered += 1;
+      if (!isCovered(stream)) uncovered += 1;
+      else if (isForeign) verifier.addForeign(provenEvent(event));
+      else verifier.add(provenEvent(event));
     }
     return { ...verifier.end(), uncovered };
   } catch (error) {
@@ -78,7 +82,9 @@ export const verifyExport = async (
   const reader = createExportReader(options.keys);
   for await (const line of readLines(open())) {
     const exported = reader.read(line);
-    if (exported) verifier.add(exported.event);
+    if (!exported) continue;
+    if (verifier.findForeign(exported.event)) verifier.addForeign(exported.event);
+    else verifier.add(exported.event);
   }
   reader.end();
   return verifier.end();

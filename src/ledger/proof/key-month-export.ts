@@ -21,17 +21,12 @@ import {
 } from "../../domain/ledger/seals/seal.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import { parse } from "../../domain/validation.ts";
-import {
-  type EventStore,
-  type RecordedEvent,
-  readEvent,
-  readLastEvent,
-} from "../../eventstore/event-store.ts";
+import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
 import { cursorOf, mergeByPosition } from "../audit/event-cursor.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
 import { sealIntervalMs } from "./seal-schedule.ts";
-import { readSealedEvents } from "./sealed-log.ts";
+import { readLastSealEvent, readSealedEvents } from "./sealed-log.ts";
 import type { Seals } from "./seals.ts";
 
 interface KeyMonthRequest {
@@ -96,7 +91,7 @@ export const createKeyMonthExport = ({
 };
 
 const lastSeal = async (store: EventStore): Promise<Seal> => {
-  const seal = await readLastEvent(store, sealsStream);
+  const seal = await readLastSealEvent(store);
   if (seal && isSeal(seal)) return seal;
   throw new Unavailable("The last seal of the log is malformed.", 60);
 };

@@ -1,5 +1,6 @@
 import { eventDigest } from "../../domain/ledger/journal/canonical.ts";
 import { journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
+import { recogniseForeign } from "../../domain/ledger/proof/foreign-events.ts";
 import {
   byJournal,
   envelopeDigest,
@@ -7,6 +8,7 @@ import {
   isSealed,
   type JournalHead,
   sealedPrefixes,
+  sealsStream,
 } from "../../domain/ledger/seals/seal.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { readLog } from "../../eventstore/follow-events.ts";
@@ -14,7 +16,7 @@ import { journalsSince } from "../journal/journal-registry.ts";
 
 /**
  * Yields the events of the sealed streams after a position, up to the current end of the log, in
- * order. With `journals`, the events of journals are included.
+ * order. With `journals`, the events of journals are included, except those of other programs.
  * @throws {EventStoreUnavailable}
  * @throws the signal's reason
  */
@@ -31,10 +33,36 @@ export async function* readSealedEvents(
   } = {},
 ): AsyncGenerator<RecordedEvent, void, undefined> {
   const prefixes = journals ? [...sealedPrefixes, journalPrefix] : sealedPrefixes;
-  const included = journals ? isCovered : isSealed;
+  const included = journals ? await coveredEvents(store) : ({ stream }: RecordedEvent) => isSealed(stream);
   const options = { prefixes, ...(fromExclusive >= 0 && { fromExclusive }), ...(signal && { signal }) };
-  for await (const event of readLog(store, options)) if (included(event.stream)) yield event;
+  for await (const event of readLog(store, options)) if (included(event)) yield event;
 }
+
+/**
+ * Returns a function that says whether an event is covered. It reads the whole registry, so that an
+ * own journal that the registry names only later is not taken for another program's.
+ */
+const coveredEvents = async (store: EventStore): Promise<(event: RecordedEvent) => boolean> => {
+  const registered = await journalsSince(store, () => false);
+  const isRegistered = (journal: string): boolean => registered.has(journal);
+  return (event) => isCovered(event.stream) && recogniseForeign(event, isRegistered) !== "journal";
+};
+
+/**
+ * Reads the last event of the stream `seals` that is not another program's. It may be malformed.
+ * @throws {EventStoreUnavailable}
+ */
+export const readLastSealEvent = async (
+  store: Pick<EventStore, "readStream">,
+): Promise<RecordedEvent | undefined> => {
+  // A page of the stream is read only if the last event is another program's.
+  for (const options of [{ limit: 1 }, {}]) {
+    for await (const event of store.readStream(sealsStream, { direction: "backwards", ...options })) {
+      if (recogniseForeign(event, () => false) === undefined) return event;
+    }
+  }
+  return undefined;
+};
 
 interface HeadsSinceSeal {
   /** The position and the heads of the last seal. */

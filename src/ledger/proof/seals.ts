@@ -30,7 +30,7 @@ import {
 import { toUnavailable } from "../../eventstore/store-error.ts";
 import { uuidv7 } from "../../eventstore/uuid.ts";
 import { readLedgerEnd } from "../journal/journal-registry.ts";
-import { readJournalHeads, readSealedEvents } from "./sealed-log.ts";
+import { readJournalHeads, readLastSealEvent, readSealedEvents } from "./sealed-log.ts";
 
 interface RecordedSeal {
   /** The seal's number, from 0: its revision in the stream `seals`. */
@@ -97,14 +97,14 @@ export const createSeals = ({
 }: SealsOptions): Seals => {
   const attempt = async (metadata: EventMetadata, signal?: AbortSignal): Promise<RecordedSeal> => {
     await requireMeasuredClock();
-    const last = await readLastSeal(store, keys);
+    const { last, end } = await readSeals(store, keys);
     const lastTime = last ? Date.parse(last.data.at) : 0;
     const now = clock();
     const at = new Date(lastTime - now > wrongMs ? now : Math.max(now, lastTime)).toISOString();
-    const data = await prepareSeal({ store, signer, signal }, last, at);
+    const data = await prepareSeal({ store, signer, signal }, last, { seal: end + 1, at });
     signal?.throwIfAborted();
     const event = { id: uuidv7(clock()), type: "Sealed", data, metadata };
-    const { revision } = await store.append(sealsStream, [event], last?.revision ?? "none");
+    const { revision } = await store.append(sealsStream, [event], end < 0 ? "none" : end);
     return { revision, data };
   };
 
@@ -121,7 +121,7 @@ export const createSeals = ({
     },
     sealIfDue: async (intervalMs, metadata, signal) => {
       try {
-        const last = await readLastSeal(store, keys);
+        const { last } = await readSeals(store, keys);
         const lastAt = last ? Date.parse(last.data.at) : Number.NEGATIVE_INFINITY;
         const age = clock() - lastAt;
         if (age < intervalMs && age > -wrongMs) return lastAt;
@@ -138,13 +138,22 @@ interface LastSeal extends RecordedSeal {
   readonly tree: MerkleTree;
 }
 
+interface SealsEnd {
+  /** Undefined in a new log. */
+  readonly last: LastSeal | undefined;
+  /** The last revision of the stream `seals`, also if it is another program's; -1: none. */
+  readonly end: number;
+}
+
 /** @throws {BadSeal} */
-const readLastSeal = async (
-  store: EventStore,
-  keys: readonly NoteVerifier[],
-): Promise<LastSeal | undefined> => {
-  const event = await readLastEvent(store, sealsStream);
-  if (!event) return undefined;
+const readSeals = async (store: EventStore, keys: readonly NoteVerifier[]): Promise<SealsEnd> => {
+  const end = await readLastEvent(store, sealsStream);
+  const event = await readLastSealEvent(store);
+  return { last: event && openSeal(event, keys), end: end?.revision ?? -1 };
+};
+
+/** @throws {BadSeal} */
+const openSeal = (event: RecordedEvent, keys: readonly NoteVerifier[]): LastSeal => {
   const { revision } = event;
   if (!isSealedEvent(event)) throw new BadSeal(`seal ${revision} is malformed`);
   const { data } = event;
@@ -171,7 +180,7 @@ const isSealedEvent = (event: RecordedEvent): event is RecordedEvent & { readonl
 const prepareSeal = async (
   { store, signer, signal }: Pick<SealsOptions, "store" | "signer"> & { signal: AbortSignal | undefined },
   last: LastSeal | undefined,
-  at: string,
+  { seal, at }: { readonly seal: number; readonly at: string },
 ): Promise<Sealed> => {
   const fromExclusive = last?.data.position ?? -1;
   let position = Math.max(fromExclusive, await readLedgerEnd(store));
@@ -183,7 +192,7 @@ const prepareSeal = async (
   const known = last?.data.journals ?? [];
   const journals = await readJournalHeads(store, { fromExclusive, known, upTo: position, signal });
   for (const journal of journals) tree = appendLeaf(tree, journalLeaf(journal));
-  tree = appendLeaf(tree, sealLeaf((last?.revision ?? -1) + 1, { position, at }));
+  tree = appendLeaf(tree, sealLeaf(seal, { position, at }));
   const { size, edge } = tree;
   const note = signer.sign(checkpointText({ origin: signer.name, size, root: rootOf(tree) }));
   return { position, journals, size, edge: edge.map(toHex), note, at };

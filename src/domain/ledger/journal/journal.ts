@@ -14,7 +14,7 @@ import { monthOf, startOfMonth } from "../month.ts";
 import { eventDigest } from "./canonical.ts";
 import { type AudioSource, servedAudio, servingDetails, streamEnd, voidedServing } from "./serving.ts";
 
-const chained = {
+export const chained = {
   at: utcTime,
   /**
    * SHA-256 (hex) of the canonical form of the preceding event of the journal; null for the first
@@ -67,6 +67,7 @@ export const journalShapes = {
   },
 };
 export type JournalEvent = EventOf<typeof journalShapes>;
+export const journalTypes = Object.keys(journalShapes) as JournalEvent["type"][];
 export type ServedEvent = Extract<JournalEvent, { type: "SynthesesServed" }>;
 export type SynthesesServed = DataOf<typeof journalShapes.SynthesesServed>;
 export type JournalPosted = DataOf<typeof journalShapes.JournalPosted>;

@@ -1,6 +1,6 @@
 import { isOfType } from "../../event-shapes.ts";
 import { eventDigest } from "../journal/canonical.ts";
-import { type JournalEvent, journalPrefix } from "../journal/journal.ts";
+import { type JournalEvent, journalPrefix, journalTypes } from "../journal/journal.ts";
 import { type JournalRegistryEvent, journalRegistryStream } from "../journal/journal-registry.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
 import { byJournal, envelopeDigest, type JournalHead } from "../seals/seal.ts";
@@ -14,20 +14,15 @@ interface Chain {
   readonly isClosed: boolean;
 }
 
-export const journalTypes = [
-  "SynthesesServed",
-  "ServingsVoided",
-  "StreamsEnded",
-  "JournalClosed",
-  "JournalPosted",
-] as const;
-
 /**
  * Checks the registry of journals and the chain of digests in each of them. Holds the last event of
- * every journal that is open or was retired after the last call of `forgetRetired`.
+ * every journal that is open or was retired after the last call of `forgetRetired`, and the names
+ * of all journals.
  */
 export const createJournalChains = () => {
   const chains = new Map<string, Chain | undefined>();
+  /** All journals that the registry has named. */
+  const registered = new Set<string>();
   let open: readonly string[] = [];
 
   const register = (event: ProvenEvent): void => {
@@ -38,6 +33,7 @@ export const createJournalChains = () => {
     if (isOpened === open.includes(journal) || !isSameSet(expected, event.data.open)) {
       throw new NotGenuine(`${nameOf(event)} does not continue the list of open journals`);
     }
+    registered.add(journal);
     if (isOpened) chains.set(journal, undefined);
     else if (chains.get(journal)?.isClosed === false) {
       throw new NotGenuine(`${nameOf(event)} retires a journal that is not closed`);
@@ -84,6 +80,7 @@ export const createJournalChains = () => {
         .map(headOf)
         .filter((head) => head !== undefined)
         .sort(byJournal),
+    isRegistered: (journal: string): boolean => registered.has(journal),
     isOpen: (journal: string): boolean => open.includes(journal),
     forgetRetired: (): void => {
       for (const journal of chains.keys()) if (!open.includes(journal)) chains.delete(journal);

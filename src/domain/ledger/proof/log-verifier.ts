@@ -1,6 +1,10 @@
+import { isOfType } from "../../event-shapes.ts";
 import { formatRefusal, logStream } from "../../log-format.ts";
+import { journalPrefix } from "../journal/journal.ts";
+import type { JournalRegistryEvent } from "../journal/journal-registry.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
 import { createOrderCheck, isWellFormedProof, requireForm, runChecks } from "./event-check.ts";
+import { createForeignEvents } from "./foreign-events.ts";
 import { createJournalChains } from "./journal-chains.ts";
 import { PostingsCheck } from "./postings-check.ts";
 import { QuotaCheck } from "./quota-check.ts";
@@ -29,6 +33,7 @@ export interface LogSummary {
 export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => {
   const checkOrder = createOrderCheck();
   const chains = createJournalChains();
+  const foreign = createForeignEvents(chains.isRegistered);
   const seals = createSealCheck({ ...options, chains });
   const postings = new PostingsCheck();
   const quotas = new QuotaCheck();
@@ -36,12 +41,31 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
   let events = 0;
 
   return {
+    /** True for an event of another program, which needs no form. Counts it. */
+    findForeign: (event: ProvenEvent): boolean => {
+      const kind = foreign.recognise(event);
+      if (kind !== undefined) foreign.count(kind, event);
+      return kind !== undefined;
+    },
+    /** Adds an event of another program to a stream that seals cover. */
+    addForeign: (event: ProvenEvent): void => {
+      // Retention may have removed earlier events of another program's journal.
+      if (event.stream.startsWith(journalPrefix)) return;
+      runChecks(event, () => {
+        checkOrder(event);
+        seals.beforeEvent(event);
+        seals.addForeign(event);
+      });
+      events += 1;
+    },
     /**
      * @throws {NotGenuine}
      * @throws {UnsupportedLogFormat}
      */
     add: (event: ProvenEvent): void => {
       requireForm(event, isWellFormedProof);
+      if (isOfType<JournalRegistryEvent, ProvenEvent>(event, ["JournalOpened"]))
+        foreign.requireNew(event.data.journal, event);
       const refusal = event.stream === logStream ? formatRefusal(event) : undefined;
       if (refusal) throw refusal;
       runChecks(event, () => {
@@ -62,7 +86,8 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
     end: (): LogSummary => {
       const { last, ...counts } = seals.end();
       const { position, at, note } = last;
-      return { events, sealed: { position, at, note }, ...counts, remarks: times.remarks() };
+      const remarks = [...times.remarks(), ...foreign.remarks()];
+      return { events, sealed: { position, at, note }, ...counts, remarks };
     },
   };
 };

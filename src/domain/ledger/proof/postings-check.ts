@@ -17,11 +17,10 @@ import {
 import { postingId, thresholdId } from "../accounts/usage-event-ids.ts";
 import { addEntries, addPosting, postedTotals, UsageSum } from "../accounts/usage-sum.ts";
 import { canonicalEvent, canonicalJson, eventDigest } from "../journal/canonical.ts";
-import { type JournalEvent, journalPrefix } from "../journal/journal.ts";
+import { type JournalEvent, journalPrefix, journalTypes } from "../journal/journal.ts";
 import type { JournalRegistryEvent } from "../journal/journal-registry.ts";
 import { hasReached, quotaThresholds } from "../quota/quota-threshold.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
-import { journalTypes } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 
 /** The entries of one event of a journal for one account. */

@@ -6,7 +6,7 @@ import {
   usageAccountPrefix,
 } from "../accounts/usage-account.ts";
 import { type Charge, chargesOf } from "../journal/charges.ts";
-import { type JournalEvent, journalPrefix } from "../journal/journal.ts";
+import { type JournalEvent, journalPrefix, journalTypes } from "../journal/journal.ts";
 import type { JournalRegistryEvent } from "../journal/journal-registry.ts";
 import { monthOf } from "../month.ts";
 import {
@@ -19,7 +19,6 @@ import {
   quotaStream,
 } from "../quota/quota.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
-import { journalTypes } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 
 /** Repeats the prefix that `keyStream` adds in accounts/key.ts, which browsers do not load. */

@@ -40,10 +40,11 @@ type PlannedEvent = Pick<ProvenEvent, "stream" | "revision" | "type" | "data" | 
 
 /**
  * Adds an event of the stream `seals`. A seal out of order is ignored here: the verification
- * reports it.
+ * reports it. So are events of other programs, which have revisions too.
  */
 export const addToPlan = (plan: SealPlan[], event: PlannedEvent): void => {
-  if (event.revision !== plan.length || !isOfType<SealEvent, typeof event>(event, ["Sealed"])) return;
+  const isNext = event.revision > (plan.at(-1)?.revision ?? -1);
+  if (!isNext || !isOfType<SealEvent, typeof event>(event, ["Sealed"])) return;
   const { position, at, journals } = event.data;
   const coversEnvelopes = journals.every(({ envelopes }) => envelopes !== undefined);
   plan.push({ revision: event.revision, position, at, coversEnvelopes });
@@ -120,6 +121,11 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
       if (event.stream !== sealsStream) unsealed += 1;
       if (event.stream === sealsStream) compare(event);
       if (isSealed(event.stream)) tree = appendLeaf(tree, eventLeaf(event));
+    },
+    /** Adds an event of another program in a sealed stream: seals cover it like any other. */
+    addForeign: (event: ProvenEvent): void => {
+      if (event.stream !== sealsStream) unsealed += 1;
+      tree = appendLeaf(tree, eventLeaf(event));
     },
     /** @throws {NotGenuine} */
     end: (): { seals: number; last: Sealed; unsealed: number; partlyCovered: number } => {
