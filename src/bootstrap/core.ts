@@ -104,7 +104,12 @@ export const composeCore = async (
     keys: deriveKeys(await obtainMasterKeys(settings), "snapshots"),
   });
   const runtime = { log, clock, resources: opened };
-  const { runner, store, countedUsage } = await startViews(events, runtime, snapshots, instance);
+  const { runner, store, countedUsage, malformedElsewhere } = await startViews(
+    events,
+    runtime,
+    snapshots,
+    instance,
+  );
   const handler = telemetry.commands(
     createCommandHandler({ store, clock, readSnapshot: readRegistrySnapshot(store) }),
   );
@@ -151,6 +156,7 @@ export const composeCore = async (
     instance,
     logId,
     runner,
+    malformedElsewhere,
     countedUsage,
     showUsage: createUsageOverview({ readCountedUsage: countedUsage.read, clock }),
     providerActivities,
@@ -188,11 +194,16 @@ const startViews = async (
   instance: string,
 ) => {
   const except = rateStream(instance);
-  const { runner, store } = composeViews(events, { log, except, snapshots, startTimeoutMs });
+  const { runner, store, malformedElsewhere } = composeViews(events, {
+    log,
+    except,
+    snapshots,
+    startTimeoutMs,
+  });
   resources.defer(runner.close);
   await withSettingName("EVENT_STORE", runner.start());
   const startRunner = () => startUsageTotals({ store, snapshots, clock, log });
   const countedUsage = createCountedUsage({ store, startRunner, time: backgroundTime });
   resources.defer(countedUsage.close);
-  return { runner, store, countedUsage };
+  return { runner, store, countedUsage, malformedElsewhere };
 };

@@ -6,7 +6,7 @@ import { keys } from "../../../projections/keys.ts";
 import { lexicons } from "../../../projections/lexicons.ts";
 import { malformedEventsIn } from "../../../projections/malformed-events.ts";
 import { platforms } from "../../../projections/platforms.ts";
-import type { Projection } from "../../../projections/projection.ts";
+import { hasPrefix, type Projection } from "../../../projections/projection.ts";
 import { rate } from "../../../projections/rate.ts";
 import {
   createProjectionRunner,
@@ -22,6 +22,7 @@ import { webhooks } from "../../../projections/webhooks.ts";
 import { websites } from "../../../projections/websites.ts";
 import { exponentialBackoff, type RetryOptions, retry } from "../../async/retry.ts";
 import { backgroundTime } from "../../async/time.ts";
+import { isKnownStream } from "../../domain/event-shapes.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
@@ -58,7 +59,8 @@ export const isServing = (projection: string): boolean => serving.some(({ name }
 /**
  * Creates one runner for all of these views: they share one subscription, so that a request sees
  * them at one position of the log. Their size depends on accounts and settings, so a start waits
- * for them. Returns the runner, and the event store that reports its appends to the runner.
+ * for them. Returns the runner, the event store that reports its appends to the runner, and the
+ * number of malformed events that were read through that store from streams of no view.
  */
 export const composeViews = (
   opened: EventStore,
@@ -72,9 +74,15 @@ export const composeViews = (
     readonly snapshots: SnapshotStore;
     readonly startTimeoutMs: number;
   },
-): { readonly runner: ProjectionRunner; readonly store: EventStore } => {
+): {
+  readonly runner: ProjectionRunner;
+  readonly store: EventStore;
+  readonly malformedElsewhere: () => number;
+} => {
+  const onMalformed = reportMalformed(log);
+  const elsewhere = countOnce([...malformedEvents.prefixes, ...rate.prefixes], onMalformed);
   const runner = createProjectionRunner({
-    store: validatedEventStore(opened, { onMalformed: reportMalformed(log) }),
+    store: validatedEventStore(opened, { onMalformed }),
     projections: [...serving, ...reporting, malformedEvents],
     trimmedPrefixes: rate.prefixes,
     except,
@@ -87,7 +95,26 @@ export const composeViews = (
     runner.noteAppended(stream, end.position);
     return end;
   };
-  return { runner, store: { ...validatedEventStore(opened), append } };
+  const store = validatedEventStore(opened, { onMalformed: elsewhere.add });
+  return { runner, store: { ...store, append }, malformedElsewhere: elsewhere.count };
+};
+
+/** More malformed events are not told apart from earlier ones. */
+const maxCountedOnce = 10_000;
+
+/** Counts and reports each malformed event once, except those of streams that the views count. */
+const countOnce = (countedPrefixes: readonly string[], report: (event: RecordedEvent) => void) => {
+  const positions = new Set<number>();
+  return {
+    add: (event: RecordedEvent): void => {
+      const { stream, position } = event;
+      if (!isKnownStream(stream) || hasPrefix(stream, countedPrefixes) || positions.has(position)) return;
+      if (positions.size >= maxCountedOnce) return;
+      positions.add(position);
+      report(event);
+    },
+    count: (): number => positions.size,
+  };
 };
 
 /** The totals cover at least this time when they are read for the first time. */
