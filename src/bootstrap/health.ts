@@ -8,6 +8,7 @@ import { combineHealth, combineProviders, combineStatus } from "../application/h
 import { type CheckHealth, createHealth, shareReports } from "../application/health/health.ts";
 import { createInstanceStatus } from "../application/health/instance-status.ts";
 import { createReadiness } from "../application/health/readiness.ts";
+import type { UserProjectionWatch } from "../application/user-projections/watch.ts";
 import type { ResourceStats } from "../async/scheduler/scheduler.ts";
 import type { Time } from "../async/time.ts";
 import { isByok } from "../domain/synthesis/byok-providers.ts";
@@ -25,12 +26,17 @@ export type HealthChecks = ReturnType<typeof composeHealth>;
 /** Composes the health checks, and supplies the values that telemetry reads at each collection. */
 export const composeHealth = (
   { settings, clock, telemetry, shared }: Runtime,
-  { store, runner, countedUsage, handler, clockCheck, scheduler }: Core,
+  { store, runner, countedUsage, handler, clockCheck, scheduler, malformedElsewhere }: Core,
   audio: AudioParts & { readonly retentionStats: ReturnType<typeof composeRetention> },
   ledger: OpenLedger,
   sealing: SealSchedule,
+  userProjections: UserProjectionWatch | undefined,
 ) => {
   const malformed = () => readMalformedEvents(runner.lastKnownView(malformedEvents));
+  const noteEvents = () => {
+    const notes = [skippedEvents(malformed(), malformedElsewhere()), otherJournals(ledger.foreignJournals())];
+    return notes.filter((note) => note !== undefined).join("; ") || undefined;
+  };
   const checkHealth = createHealth({
     checks: [
       { name: "eventStore", critical: true, probe: () => store.ping() },
@@ -44,7 +50,7 @@ export const composeHealth = (
           if (counted) requireReportingViews(counted);
         },
       },
-      { name: "events", critical: false, probe: async () => {}, note: () => skippedEvents(malformed()) },
+      { name: "events", critical: false, probe: async () => {}, note: noteEvents },
       {
         name: "clock",
         critical: true,
@@ -55,6 +61,9 @@ export const composeHealth = (
         note: clockCheck.note,
       },
       { name: "seals", critical: false, probe: sealing.probe },
+      ...(userProjections
+        ? [{ name: "userProjections", critical: false, probe: async () => {}, note: userProjections.note }]
+        : []),
       ...audio.checks,
       { name: "queues", critical: false, probe: async () => requireShortQueues(scheduler.stats()) },
       { name: "audioStore", critical: false, probe: () => audio.audioStore.ping(), cacheMs: 5_000 },
@@ -63,11 +72,12 @@ export const composeHealth = (
   telemetry.observe({
     views: runner.status,
     suspendedKeys: createSuspensionCount(runner.lastKnownView(keys)),
-    malformedEvents: () => malformed().count,
+    malformedEvents: () => malformed().count + malformedElsewhere(),
     clockDifferenceMs: () => clockCheck.behindMs,
     ...measureDiskUse(settings),
     sealAgeSeconds: () => sealing.lastSealedAt && (clock() - sealing.lastSealedAt) / 1_000,
     unrecoveredJournals: ledger.unrecoveredJournals,
+    userProjections: () => userProjections?.installed() ?? [],
     pendingCommands: () => handler.pending + ledger.pendingEntries(),
     backgroundEntries: () => ledger.ledger.backgroundEntries,
     pipeline: audio.pipeline.stats,
@@ -166,6 +176,16 @@ export const requireShortQueues = (resources: readonly ResourceStats[]): void =>
   if (overloaded.length > 0) throw new Error(overloaded.join(", "));
 };
 
-/** Omits the stream, because its name may contain an API key and /health needs no credentials. */
-const skippedEvents = ({ count, last }: MalformedEvents): string | undefined =>
-  last && `${count} malformed, skipped; the last at position ${last.position}`;
+/**
+ * Omits streams, because their names may contain API keys and /health needs no credentials.
+ * `elsewhere`: the number of those that no view reads.
+ */
+const skippedEvents = ({ count, last }: MalformedEvents, elsewhere: number): string | undefined => {
+  if (count + elsewhere === 0) return undefined;
+  return `${count + elsewhere} malformed, skipped${last ? `; the last at position ${last.position}` : ""}`;
+};
+
+const otherJournals = (count: number): string | undefined =>
+  count === 0
+    ? undefined
+    : `${count} journals are another program's, and ignored: STREAM_PREFIX separates them`;

@@ -30,6 +30,7 @@ import { type Core, composeCore, type Runtime } from "./core.ts";
 import { composeLedger } from "./event-log/ledger.ts";
 import { startTimeoutMs } from "./event-log/open-event-store.ts";
 import { composeSeals } from "./event-log/seals.ts";
+import { composeUserProjections } from "./event-log/user-projections.ts";
 import { composeHealth, composeStatus } from "./health.ts";
 import { serveHttp } from "./http.ts";
 import { obtainMasterKeys } from "./master-key.ts";
@@ -177,7 +178,9 @@ export const composeService = async (
   resources.defer(sealSchedule.stop);
   const known = core.knownEntries;
   const eventLog = createEventLog({ store: core.storeAsWritten, known, clock, time: backgroundTime });
-  const health = composeHealth(runtime, core, { ...audio, retentionStats }, ledger, sealSchedule);
+  const audioParts = { ...audio, retentionStats };
+  const userProjections = await composeUserProjections(runtime);
+  const health = composeHealth(runtime, core, audioParts, ledger, sealSchedule, userProjections);
   const status = composeStatus(runtime, core, health, activity);
 
   // The interfaces, which call everything above.

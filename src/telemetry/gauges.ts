@@ -40,6 +40,14 @@ export const observeSources = ({ observe }: Instruments, sources: MetricSources)
   observe("diskFree", async (observeValue) => {
     for (const { folder, bytes } of await sources.diskFree()) observeValue(bytes, { folder });
   });
+  observe("userProjectionRunning", (observeValue) => {
+    for (const { name, state } of sources.userProjections())
+      observeValue(Number(state === "running" || state === "changing"), { projection: name });
+  });
+  observe("userProjectionProgress", (observeValue) => {
+    for (const { name, progress } of sources.userProjections())
+      if (progress !== undefined) observeValue(progress / 100, { projection: name });
+  });
   observe("dependency", async (observeValue) => {
     const { parts } = await sources.checkHealth();
     for (const [dependency, { status }] of Object.entries(parts)) {

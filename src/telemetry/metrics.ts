@@ -1,6 +1,7 @@
 import { batchSizes, requestSeconds, storeSeconds, waitSeconds, workSeconds } from "./buckets.ts";
 import { counter, gauge, histogram, type Metric } from "./metric-definition.ts";
 import { processMetrics } from "./process-metrics.ts";
+import { userProjectionMetrics } from "./user-projection-metrics.ts";
 
 /*
  * Every metric of the service. Names and units follow OpenTelemetry. Prometheus reads
@@ -294,6 +295,7 @@ export const metricDefinitions = {
     "1 for each dependency in /health that is ok, 0 for each that is down.",
     { attributes: ["dependency"], combined: "min" },
   ),
+  ...userProjectionMetrics,
   ...processMetrics,
 } as const satisfies Record<string, Metric>;
 

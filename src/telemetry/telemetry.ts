@@ -2,6 +2,7 @@ import type { RunnerStatus } from "../../projections/runner/runner.ts";
 import type { Authenticator } from "../application/access/authentication.ts";
 import type { CheckHealth } from "../application/health/health.ts";
 import type { Streaming } from "../application/synthesis/delivery.ts";
+import type { UserProjectionStatus } from "../application/user-projections/statuses.ts";
 import type { DeliveryOutcome } from "../application/webhooks/dispatcher.ts";
 import type { ResourceStats } from "../async/scheduler/scheduler.ts";
 import type { Encoder } from "../audio/formats/encoder.ts";
@@ -78,6 +79,8 @@ export interface MetricSources {
   sealAgeSeconds(): number | undefined;
   /** Journals of ended processes whose recovery has failed. */
   unrecoveredJournals(): number;
+  /** The projections that the EventStoreDB server runs for operators. */
+  userProjections(): readonly UserProjectionStatus[];
   pipeline: Pipeline["stats"];
   retention(): RetentionStats;
   subprocess(): { readonly restarts: number };

@@ -140,16 +140,26 @@ for (const [name, open] of Object.entries({ SQLite: overSqlite, EventStoreDB: ov
     it("are counted in health, and logged by their place alone", async () => {
       const { code, status, parts } = await health();
       expect({ code, status }).to.deep.equal({ code: 200, status: "ok" });
-      expect(JSON.stringify(parts)).to.contain("3 malformed, skipped; the last at position");
+      // Those of the key, of its usage and of its quota, which no view reads.
+      expect(JSON.stringify(parts)).to.contain("10 malformed, skipped; the last at position");
       expect(JSON.stringify(parts)).not.to.contain(website.apiKey);
       const lines = service.log.filter((line) => line.includes("skipped a malformed event"));
-      expect(lines).to.have.length(3);
-      expect(JSON.parse(lines[0] ?? "")).to.deep.include({
+      expect(lines).to.have.length(10);
+      const ofKey = lines.filter((line) => JSON.parse(line).stream === keyStream);
+      expect(ofKey).to.have.length(3);
+      expect(JSON.parse(ofKey[0] ?? "")).to.deep.include({
         stream: keyStream,
         revision: 2,
         type: "AnotherProgramsEvent",
       });
       expect(service.log.join("")).not.to.contain("a secret text");
+    });
+
+    it("are counted beside journals that the registry does not name", async () => {
+      for (const stream of ["journal-42", "journal-43"]) await stage.append(stream, "Booked", {});
+      const detail = async () => JSON.stringify((await health()).parts);
+      while (!(await detail()).includes("2 journals are another program's")) await delay(100);
+      expect(await detail()).to.contain("10 malformed, skipped");
     });
 
     it("are in the audit of the key", async () => {
@@ -168,7 +178,7 @@ for (const [name, open] of Object.entries({ SQLite: overSqlite, EventStoreDB: ov
       expect(await used()).to.equal(before);
       expect(await speak(website)).to.equal(200);
       expect(await used()).to.equal(before + text.length);
-      expect(JSON.stringify((await health()).parts)).to.contain("3 malformed, skipped");
+      expect(JSON.stringify((await health()).parts)).to.contain("10 malformed, skipped");
     });
 
     it("give no access in another kind of stream, or within another event", async () => {
