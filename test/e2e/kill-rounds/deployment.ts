@@ -8,14 +8,22 @@ import { composeAuditProof } from "../../../src/bootstrap/commands/audit-proof.t
 import { registerAuditProofCommands } from "../../../src/cli/commands/audit-proof.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { prefixedEventStore } from "../../../src/eventstore/prefixed-event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { validatedEventStore } from "../../../src/eventstore/validated-event-store.ts";
 import { readSettings } from "../../../src/settings/read-settings.ts";
+import { event } from "../../contracts/event-store/events.ts";
 import { runCommand } from "../../support/command-line.ts";
 import { startEventStoreDBProcess } from "../../support/eventstoredb-process.ts";
 import { masterKey, type RunningService, startInstance } from "../../support/instance.ts";
+import { scopedStore } from "../../support/scoped-store.ts";
 
 export type StoreKind = "sqlite" | "eventstoredb";
+
+/** The connection string of a real EventStoreDB server, which may be shared. */
+export type ServerUrl = `esdb${string}`;
+
+export const isServerUrl = (text: string): text is ServerUrl => /^esdb(\+discover)?:\/\//.test(text);
 
 /** Instances of the service over one log. */
 export interface Deployment {
@@ -65,10 +73,24 @@ const places: Record<StoreKind, (folder: string) => Promise<Place>> = {
   },
 };
 
-/** `workers`: of each instance. Several are one instance, on either store. */
-export const openDeployment = async (kind: StoreKind, workers = 1): Promise<Deployment> => {
+/** Two instances under a stream prefix of their own. The events stay on the server. */
+const onServer = async (url: ServerUrl): Promise<Place> => {
+  const prefix = `kills-${randomUUID().slice(0, 8)}`;
+  const store = await openEventStoreDB({ url });
+  // A filtered subscription must start at a matching event.
+  const { position } = await prefixedEventStore(store, prefix).append("beginning", [event()], "none");
+  return {
+    instances: 2,
+    env: { EVENT_STORE: url, STREAM_PREFIX: prefix },
+    store: scopedStore(store, prefix, position),
+    end: async () => {},
+  };
+};
+
+/** `workers`: of each instance. Several are one instance, on any store. */
+export const openDeployment = async (kind: StoreKind | ServerUrl, workers = 1): Promise<Deployment> => {
   const folder = await mkdtemp(join(tmpdir(), "voxledger-kills-"));
-  const { instances, env, store, end } = await places[kind](folder);
+  const { instances, env, store, end } = await (isServerUrl(kind) ? onServer(kind) : places[kind](folder));
   const dataDir = (instance: number): string => join(folder, `instance-${instance}`);
   const common = { MASTER_KEY: masterKey, BURST_LIMIT: "1000000", WORKERS: String(workers) };
   const settings = { ...env, ...common };

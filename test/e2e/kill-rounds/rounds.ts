@@ -4,12 +4,12 @@ import { seededRandom } from "../../support/eventstoredb-node/index-lag.ts";
 import type { RunningService } from "../../support/instance.ts";
 import { gone, workersOf } from "../../support/processes.ts";
 import { checkAccounts, checkQuotas, checkReports, settleJournals } from "./books.ts";
-import { type Deployment, openDeployment, type StoreKind } from "./deployment.ts";
+import { type Deployment, openDeployment, type ServerUrl, type StoreKind } from "./deployment.ts";
 import { charactersPerText, type LimitedKey, nothingObserved, type Observed, startLoad } from "./load.ts";
 import { createRecordedServings, type RecordedServings } from "./recorded-servings.ts";
 
 export interface KillRoundsOptions {
-  readonly store: StoreKind;
+  readonly store: StoreKind | ServerUrl;
   readonly rounds: number;
   readonly seed: number;
   /** Of each instance. Then workers are killed one by one, or all together, or all processes. */
