@@ -53,7 +53,8 @@ const endMember = '{"lines":';
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder();
 
-export const createExportReader = (keys: readonly NoteVerifier[]) => {
+/** `readKeys`: called before the signature is verified, after all events have been returned. */
+export const createExportReader = (readKeys: () => readonly NoteVerifier[]) => {
   const bytes = createHash("sha256");
   let last: ProvenEvent | undefined;
   let lines = 0;
@@ -61,6 +62,7 @@ export const createExportReader = (keys: readonly NoteVerifier[]) => {
 
   const checkEnd = (text: string): void => {
     const { note } = parse(text) as Partial<ExportEnd>;
+    const keys = readKeys();
     const signed = openNote(String(note), keys);
     const digest = bytes.digest();
     if (signed === undefined) throw new NotGenuine("the end of the export is not signed with a given key");
