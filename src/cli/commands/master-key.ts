@@ -73,7 +73,9 @@ const replacementText = ({
       ),
     ),
     "removed webhooks": listOf(removedWebhooks.map(({ webhookId, url }) => `${webhookId} ${url}`)),
-    audio: hasNewNamingKey ? "new names: earlier permanent addresses are 404" : "the same names",
+    audio: hasNewNamingKey
+      ? "new names: it is made again when it is requested. Earlier addresses end with the stored audio"
+      : "the same names",
     tokens: "those of web pages are void, and pages get new ones. Secrets of keys still work",
     "seal key": `${sealKey}${hasNewSealKey ? " (new: give it to auditors by another way than the log)" : ""}`,
   });
