@@ -48,6 +48,8 @@ for (const [name, openStore] of [
     const store = duringTest(openStore);
     const folder = duringTest(temporaryFolder);
     const at = (file: string): string => join(folder.path, file);
+    /** Long only while an instance runs that objects at once. */
+    let objectionMs = 1;
 
     const environment = (keys: Record<string, string>) => ({
       DATA_DIR: at("data"),
@@ -60,7 +62,7 @@ for (const [name, openStore] of [
       const settings = () => readSettings(env);
       return runCommand(env, args, (program) => {
         registerAuditProofCommands(program, composeAuditProof(settings));
-        registerMasterKeyCommands(program, composeReplaceMasterKey(settings, { objectionMs: 2_000 }));
+        registerMasterKeyCommands(program, composeReplaceMasterKey(settings, { objectionMs }));
       });
     };
     const succeed = async (keys: Record<string, string>, ...args: string[]): Promise<string> => {
@@ -79,9 +81,11 @@ for (const [name, openStore] of [
       use: (service: InProcessService) => Promise<T>,
     ): Promise<T> => {
       const service = await startServiceForBrowser(environment(keys));
+      objectionMs = 60_000;
       try {
         return await use(service);
       } finally {
+        objectionMs = 1;
         await service.close();
       }
     };
