@@ -2,6 +2,8 @@ import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import type { ReplacedMasterKey } from "../../application/accounts/replace-lost-key.ts";
 import type { CommandContext } from "../../application/execute-command.ts";
+import { reason as reasonText } from "../../domain/accounts/key.ts";
+import { parse } from "../../domain/validation.ts";
 import { fields } from "../columns.ts";
 import { operator, print } from "../command.ts";
 
@@ -37,8 +39,9 @@ export const registerMasterKeyCommands = (program: Command, replace: ReplaceMast
     .option("--yes", "do not ask for a confirmation")
     .action(async ({ lost, reason, yes }: Options, command: Command) => {
       if (!lost) throw new Error("say --lost. A key that is not lost is rotated: docs/operate/master-key.md");
+      const why = parse(reasonText, reason);
       if (!yes) await confirm();
-      print(command, await replace(reason, operator), replacementText);
+      print(command, await replace(why, operator), replacementText);
     });
 };
 

@@ -51,14 +51,14 @@ export interface Seals {
    */
   seal(metadata: EventMetadata): Promise<RecordedSeal>;
   /**
-   * Seals the log if the last seal is of another key. That key endorses this one only while an
-   * instance or a command has both.
+   * Seals the log if the last seal is of a former key that this process has, so that it endorses
+   * the current one before it is removed from the settings.
    * @throws as `seal` does
    */
   handOver(metadata: EventMetadata): Promise<void>;
   /**
-   * Seals the log unless that was done within the interval, by any process. Resolves with the time
-   * of the last seal.
+   * Seals the log unless that was done within the interval, by any process. The first call also
+   * hands over. Resolves with the time of the last seal.
    * @throws as `seal` does, and the signal's reason
    */
   sealIfDue(intervalMs: number, metadata: EventMetadata, signal?: AbortSignal): Promise<EpochMs>;
@@ -105,7 +105,12 @@ const afterConflicts = afterErrors((error) => error instanceof WrongExpectedRevi
 });
 
 export const createSeals = (options: SealsOptions): Seals => {
-  const { store, clock, requireMeasuredClock, time = systemTime } = options;
+  const { store, signer, formerSigners = [], clock, requireMeasuredClock, time = systemTime } = options;
+
+  const isOfFormerKey = (last: LastSeal | undefined): boolean =>
+    last?.key !== signer.verifierKey && formerSigners.some(({ verifierKey }) => verifierKey === last?.key);
+  /** Once per process: during a rolling restart, instances with either key alternate. */
+  let mayHandOver = true;
 
   const attempt = async (metadata: EventMetadata, signal?: AbortSignal): Promise<RecordedSeal> => {
     await requireMeasuredClock();
@@ -135,15 +140,18 @@ export const createSeals = (options: SealsOptions): Seals => {
     seal,
     handOver: async (metadata) => {
       const last = await readLastSeal(options).catch((error: unknown) => Promise.reject(toUnavailable(error)));
-      if (last && last.key !== options.signer.verifierKey) await seal(metadata);
+      if (isOfFormerKey(last)) await seal(metadata);
     },
     sealIfDue: async (intervalMs, metadata, signal) => {
       try {
         const last = await readLastSeal(options);
         const lastAt = last ? Date.parse(last.data.at) : Number.NEGATIVE_INFINITY;
         const age = clock() - lastAt;
-        if (age < intervalMs && age > -wrongMs) return lastAt;
-        return Date.parse((await attempt(metadata, signal)).data.at);
+        const isHandOver = mayHandOver && isOfFormerKey(last);
+        if (age < intervalMs && age > -wrongMs && !isHandOver) return lastAt;
+        const { data } = await attempt(metadata, signal);
+        mayHandOver = false;
+        return Date.parse(data.at);
       } catch (error) {
         if (error instanceof WrongExpectedRevision) return clock(); // another process sealed the log
         throw toUnavailable(error);
