@@ -86,10 +86,7 @@ export const createSealKeys = (given: readonly NoteVerifier[]) => {
     const { note, checkpoint } = readNote(event);
     const verifier = findSigner(event, note, [...known.values()]) ?? statedKey(event);
     const key = verifier ? verifierKeyOf(verifier) : `${note.name}+${toHex(note.id)}`;
-    const { newKey } = event.data;
-    const isChange = previous?.verifier !== undefined && newKey?.key === key && previous.key !== key;
-    const endorser =
-      isChange && isEndorsed(newKey, previous.verifier, previous.checkpoint) ? previous : undefined;
+    const endorser = previous && isEndorsedBy(previous, event, key) ? previous : undefined;
     const trust = trustOf(event, key, endorser);
     return { event, checkpoint, key, trust, verifier, endorsedBy: endorser?.key };
   };
@@ -188,6 +185,13 @@ const findSigner = (event: Seal, note: Note, keys: readonly KnownKey[]): NoteVer
   if (signer || named.length === 0) return signer?.verifier;
   throw new NotGenuine(`${nameOf(event)} is not signed with a given key: the signature is wrong`);
 };
+
+/** True if the key of the seal before endorsed this key. */
+const isEndorsedBy = (before: SignedSeal, { data: { newKey } }: Seal, key: string): boolean =>
+  before.verifier !== undefined &&
+  before.key !== key &&
+  newKey?.key === key &&
+  isEndorsed(newKey, before.verifier, before.checkpoint);
 
 /** The key that the seal states, if it signed the seal. */
 const statedKey = ({ data: { newKey, note } }: Seal): NoteVerifier | undefined => {
