@@ -77,7 +77,9 @@ const checkMasterKey = async (
       masterKeyDecider,
       masterKeyStream,
       (keys) =>
-        keys.loss && keyIds.includes(keys.loss.keyId) ? objectToLoss(keys, { ...keys.loss, instance, at }) : [],
+        keys.loss && keyIds.includes(keys.loss.keyId)
+          ? objectToLoss(keys, { ...keys.loss, instance, at })
+          : [],
       { actor: "system" },
     ),
   );

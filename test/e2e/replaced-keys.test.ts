@@ -127,12 +127,16 @@ for (const [name, openStore] of [
         expect(first).to.match(/^sealed up to position \d+ by voxledger\/\S+, which was given$/);
         expect(others).to.have.lengthOf(6);
         for (const other of others) {
-          expect(other).to.match(/^then up to position \d+ by voxledger\/\S+, which voxledger\/\S+ endorsed$/);
+          expect(other).to.match(
+            /^then up to position \d+ by voxledger\/\S+, which voxledger\/\S+ endorsed$/,
+          );
         }
       }
       await running({ MASTER_KEY: next, SEAL_KEY_PREVIOUS: keyOf(6) }, async ({ url }) => {
         const served = await (await fetch(`${url}/.well-known/voxledger-seal.pub`)).text();
-        expect(served.trimEnd().split("\n")).to.deep.equal(await publicKeys()).and.include(key);
+        expect(served.trimEnd().split("\n"))
+          .to.deep.equal(await publicKeys())
+          .and.include(key);
       });
     });
 
@@ -170,7 +174,9 @@ for (const [name, openStore] of [
       await rm(at("data/seal.pub"));
       const listed = await succeed({ MASTER_KEY: next }, ...lost, "--yes");
       expect(listed).to.match(/^lost master key +[0-9a-f]{16}$/m);
-      expect(listed).to.match(new RegExp(`^removed credentials +${website.id} a test's website \\(gwn\\)$`, "m"));
+      expect(listed).to.match(
+        new RegExp(`^removed credentials +${website.id} a test's website \\(gwn\\)$`, "m"),
+      );
       expect(listed).to.match(/^removed webhooks +whk_\w+ https:\/\/example.com\/hook$/m);
       const [current = ""] = await publicKeys();
       expect(listed).to.include(`${current} (new: `);
@@ -180,7 +186,9 @@ for (const [name, openStore] of [
       await running({ MASTER_KEY: next }, async (service) => {
         const { url } = service;
         expect((await fetch(url + address)).status).to.equal(200);
-        expect(await speak(service, website)).to.match(/^\/audio\//).and.not.equal(address);
+        expect(await speak(service, website))
+          .to.match(/^\/audio\//)
+          .and.not.equal(address);
         const list = await fetch(`${url}/v2/voices`, { headers: authorize(website) });
         expect(list.status).to.equal(200);
       });
@@ -207,7 +215,9 @@ for (const [name, openStore] of [
       await exportTo("other-log", other);
       const { exitCode, stderr } = await verifyFile("other-log", "--key", key);
       expect(exitCode).to.equal(1);
-      expect(stderr).to.match(/^error: not verified: the given keys are of another log: they are of \S+, and the seals of \S+\n$/);
+      expect(stderr).to.match(
+        /^error: not verified: the given keys are of another log: they are of \S+, and the seals of \S+\n$/,
+      );
     });
 
     /** Stores credentials under the old key, as an instance does that has verified them. */
@@ -215,9 +225,20 @@ for (const [name, openStore] of [
       const keys = deriveKeys([Buffer.from(old, "base64")], "credentials");
       const cipher = createCredentialsCipher({ keys, random: randomBytes });
       const encrypted = cipher.encrypt('{"apiKey":"k"}', { websiteId, engine: "gwn" });
-      const set = { engine: "gwn", provider: "google", voices: [], ...encrypted, at: new Date().toISOString() };
+      const set = {
+        engine: "gwn",
+        provider: "google",
+        voices: [],
+        ...encrypted,
+        at: new Date().toISOString(),
+      };
       const events = await store.open();
-      const event = { id: crypto.randomUUID(), type: "CredentialsSet", data: set, metadata: { actor: "cli" } };
+      const event = {
+        id: crypto.randomUUID(),
+        type: "CredentialsSet",
+        data: set,
+        metadata: { actor: "cli" },
+      };
       await events.append(`credentials-${websiteId}`, [event], "any");
       await events.close();
     };

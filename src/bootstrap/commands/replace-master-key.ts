@@ -21,7 +21,11 @@ import { deriveKeys, existingKeyIds, obtainMasterKeys } from "../master-key.ts";
 export const composeReplaceMasterKey =
   (
     readSettings: () => Settings,
-    { machine, time = systemTime, objectionMs }: { machine?: Machine; time?: Time; objectionMs?: number } = {},
+    {
+      machine,
+      time = systemTime,
+      objectionMs,
+    }: { machine?: Machine; time?: Time; objectionMs?: number } = {},
   ): ReplaceMasterKey =>
   async (reason, context) => {
     const settings = readSettings();
@@ -44,7 +48,10 @@ export const composeReplaceMasterKey =
         execute: createExecuteCommand({ handler, runner: { waitForPosition: async () => {} } }),
         keyIds,
         obtainCipher: async () =>
-          createCredentialsCipher({ keys: deriveKeys(await masterKeys(), "credentials"), random: randomBytes }),
+          createCredentialsCipher({
+            keys: deriveKeys(await masterKeys(), "credentials"),
+            random: randomBytes,
+          }),
         random: randomBytes,
         clock,
         time,

@@ -130,7 +130,11 @@ export class LossRefused extends Conflict {}
  */
 export const reportLoss = (
   { masterKeyId }: InstallationKeys,
-  { reportId, keyIds, at }: { readonly reportId: string; readonly keyIds: readonly string[]; readonly at: string },
+  {
+    reportId,
+    keyIds,
+    at,
+  }: { readonly reportId: string; readonly keyIds: readonly string[]; readonly at: string },
 ): InstallationKeysEvent[] => {
   if (masterKeyId === undefined) throw new LossRefused("The log records no master key, so none is lost.");
   if (keyIds.includes(masterKeyId)) {

@@ -139,7 +139,9 @@ export const createSeals = (options: SealsOptions): Seals => {
   return {
     seal,
     handOver: async (metadata) => {
-      const last = await readLastSeal(options).catch((error: unknown) => Promise.reject(toUnavailable(error)));
+      const last = await readLastSeal(options).catch((error: unknown) =>
+        Promise.reject(toUnavailable(error)),
+      );
       if (isOfFormerKey(last)) await seal(metadata);
     },
     sealIfDue: async (intervalMs, metadata, signal) => {

@@ -55,7 +55,7 @@ describe("the replacement of a lost master key", () => {
       clock,
       random: randomBytes,
     });
-  const setCredentials = async (websiteId: string, engine: "gwn" | "azn", cipher: CredentialsCipher) => {
+  const setCredentials = async (websiteId: string, engine: "gwn" | "msv", cipher: CredentialsCipher) => {
     const encrypted = cipher.encrypt("{}", { websiteId, engine });
     const data = { engine, provider: "p", voices: [], ...encrypted };
     await append(`credentials-${websiteId}`, "CredentialsSet", data);
@@ -73,7 +73,11 @@ describe("the replacement of a lost master key", () => {
   /** Runs the command with the new key, until the time for objections has passed. */
   const replace = async (
     store: EventStore = temporary.store,
-    { keyIds = [next.keyId], onPoll = async () => {}, time = createManualTime() }: {
+    {
+      keyIds = [next.keyId],
+      onPoll = async () => {},
+      time = createManualTime(),
+    }: {
       readonly keyIds?: readonly string[];
       readonly onPoll?: () => Promise<void>;
       readonly time?: ManualTime;
@@ -106,7 +110,7 @@ describe("the replacement of a lost master key", () => {
     await obtainNamingKey({ handler, cipher: old, random: randomBytes, at });
     await append("website-web_1", "WebsiteRegistered", { websiteId: "web_1", name: "Shop", origins: [] });
     await setCredentials("web_1", "gwn", old);
-    await setCredentials("web_1", "azn", next);
+    await setCredentials("web_1", "msv", next);
     await setCredentials("web_2", "gwn", old);
     await (await webhooksOf(old)).add({ url: "https://old.example/", events: ["key.suspended"] }, cli);
     await (await webhooksOf(next)).add({ url: "https://new.example/", events: ["key.suspended"] }, cli);
@@ -170,7 +174,9 @@ describe("the replacement of a lost master key", () => {
     expect(types.filter((type) => type === "MasterKeyReplaced")).to.have.lengthOf(1);
     expect(types.filter((type) => type === "NamingKeyCreated")).to.have.lengthOf(2);
     for (const website of ["web_1", "web_2"]) {
-      const removed = (await typesOf(`credentials-${website}`)).filter((type) => type === "CredentialsRemoved");
+      const removed = (await typesOf(`credentials-${website}`)).filter(
+        (type) => type === "CredentialsRemoved",
+      );
       expect(removed, website).to.have.lengthOf(1);
     }
     expect((await webhooksOf(next)).list()).to.have.lengthOf(1);
@@ -184,7 +190,8 @@ describe("the replacement of a lost master key", () => {
       await execute(temporary.store)(
         masterKeyDecider,
         masterKeyStream,
-        ({ loss, ...keys }) => (loss ? objectToLoss({ ...keys, loss }, { ...loss, instance: "i-1", at }) : []),
+        ({ loss, ...keys }) =>
+          loss ? objectToLoss({ ...keys, loss }, { ...loss, instance: "i-1", at }) : [],
         cli,
       );
     };
@@ -208,7 +215,10 @@ describe("the replacement of a lost master key", () => {
       isReported = true;
       await append(masterKeyStream, "MasterKeyLossReported", { reportId: "other", keyId: old.keyId });
     };
-    expect((await rejection(replace(temporary.store, { onPoll: report }))).message).to.include("Repeat");
+    expect(await rejection(replace(temporary.store, { onPoll: report })))
+      .to.be.instanceOf(LossRefused)
+      .with.property("message")
+      .that.includes("Repeat");
   });
 
   it("is refused for a key that replaced a lost one and is not lost itself", async () => {

@@ -13,7 +13,7 @@ import { openLaggingStore } from "../../support/eventstoredb-process.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { createJournalledLog } from "./journalled-log.ts";
-import { verify, verifierOf } from "./sealed-store.ts";
+import { verifierOf, verify } from "./sealed-store.ts";
 
 const keyOf = (byte: number, name = "voxledger/test") => createNoteSigner(name, Buffer.alloc(32, byte));
 const [a, b, c, x] = [keyOf(1), keyOf(2), keyOf(3), keyOf(9)];
@@ -22,7 +22,11 @@ const system = { actor: "system" };
 type Log = ReturnType<typeof createJournalledLog>;
 
 /** An instance with these keys, the current one first. It knows the public keys of all others. */
-const instance = (store: EventStore, log: Log, [signer, ...formerSigners]: readonly [NoteSigner, ...NoteSigner[]]) => {
+const instance = (
+  store: EventStore,
+  log: Log,
+  [signer, ...formerSigners]: readonly [NoteSigner, ...NoteSigner[]],
+) => {
   const seals = createSeals({
     store,
     signer,
@@ -52,7 +56,8 @@ for (const [name, open] of [
     const as = (...keys: readonly [NoteSigner, ...NoteSigner[]]) => instance(opened.store, log, keys);
     const verifyWith = (...keys: readonly NoteSigner[]) =>
       verifyLog(opened.store, { keys: keys.map(verifierOf) });
-    const refusal = async (...keys: readonly NoteSigner[]): Promise<Error> => await rejection(verifyWith(...keys));
+    const refusal = async (...keys: readonly NoteSigner[]): Promise<Error> =>
+      (await rejection(verifyWith(...keys))) as Error;
 
     beforeEach(async () => {
       log = createJournalledLog(opened.store, new Date().toISOString());
@@ -132,7 +137,9 @@ for (const [name, open] of [
       const error = await refusal(a);
       expect(error).to.be.instanceOf(NotEndorsed);
       expect(error.message).to.match(
-        new RegExp(`^genuine up to position ${position}, but seals revision 2 .* is not signed with a given key`),
+        new RegExp(
+          `^genuine up to position ${position}, but seals revision 2 .* is not signed with a given key`,
+        ),
       );
       expect(error.message).to.include(b.verifierKey);
       expect((await verifyWith(a, b)).keys.map(({ trust }) => trust)).to.deep.equal(["given", "given"]);
@@ -152,7 +159,7 @@ for (const [name, open] of [
       );
       const exported = await as(a).exported();
       const keys = [verifierOf(keyOf(1, "voxledger/other"))];
-      expect((await rejection(verify(exported, { keys }))).message).to.equal(error.message);
+      expect(((await rejection(verify(exported, { keys }))) as Error).message).to.equal(error.message);
     });
 
     it("include a remark if the old key signs again without an endorsement", async () => {
@@ -199,7 +206,11 @@ for (const [name, open] of [
             .to.include(`lost, and replaced at position ${lossPosition}`)
             .and.include(c.verifierKey)
             .and.include(`Nothing after position ${position} is proven`);
-          expect(summary.keys.map(({ trust }) => trust)).to.deep.equal(["given", "after a loss", "after a loss"]);
+          expect(summary.keys.map(({ trust }) => trust)).to.deep.equal([
+            "given",
+            "after a loss",
+            "after a loss",
+          ]);
         }
         expect((await verifyWith(a, b)).remarks).to.deep.equal([]);
         expect((await verifyWith(c)).remarks).to.deep.equal([]);
@@ -253,8 +264,8 @@ describe("the seals of a key that was replaced", () => {
     const seals = createSeals({ store, signer, keys, clock, requireMeasuredClock: async () => {} });
     return (await seals.seal(system)).data;
   };
-  const refusal = (keys: readonly NoteSigner[], kept?: Checkpoint): Promise<Error> =>
-    rejection(verifyLog(forged.store, { keys: keys.map(verifierOf), kept }));
+  const refusal = async (keys: readonly NoteSigner[], kept?: Checkpoint): Promise<Error> =>
+    (await rejection(verifyLog(forged.store, { keys: keys.map(verifierOf), kept }))) as Error;
 
   beforeEach(async () => {
     const log = await begin(genuine.store, "example.com");
@@ -264,7 +275,7 @@ describe("the seals of a key that was replaced", () => {
 
   it("cannot be rewritten by the holder of the new key, for an auditor with the old key", async () => {
     const { newKey } = handOver;
-    expect(newKey?.endorsement).to.be.a("string");
+    if (!newKey?.endorsement) throw new Error("the key was not endorsed");
     const log = await begin(forged.store, "forged.example");
     await sealForged(log, x);
     await sealForged(log, b, { newKey });
@@ -280,7 +291,9 @@ describe("the seals of a key that was replaced", () => {
       [{ id: crypto.randomUUID(), type: "Sealed", data: handOver, metadata: system }],
       0,
     );
-    expect(await refusal([a])).to.be.instanceOf(NotGenuine).and.not.instanceOf(NotEndorsed);
+    expect(await refusal([a]))
+      .to.be.instanceOf(NotGenuine)
+      .and.not.instanceOf(NotEndorsed);
   });
 
   it("cannot be forked by whoever has the old key, for an auditor who kept a later seal", async () => {
