@@ -74,7 +74,7 @@ const pathOf = (dataDir: string): string => join(dataDir, "seal.pub");
 const recordSealKeys = async (dataDir: string, keys: readonly string[]): Promise<readonly string[]> => {
   const known = await readLines(dataDir);
   const all = [...new Set([...keys, ...known])];
-  if (all.length > known.length)
+  if (all.join() !== known.join())
     await withSettingName("DATA_DIR", replaceFile(pathOf(dataDir), `${all.join("\n")}\n`));
   return all;
 };

@@ -145,7 +145,7 @@ export const reportLoss = (
   return [{ type: "MasterKeyLossReported", data: { reportId, keyId: masterKeyId, at } }];
 };
 
-/** Objects to the last report of a loss. Does nothing if another instance did, or it is replaced. */
+/** Objects to the last report of a loss, unless another instance did, or the key is replaced. */
 export const objectToLoss = (
   { loss }: InstallationKeys,
   { reportId, keyId, instance, at }: LossReport & { readonly instance: string; readonly at: string },

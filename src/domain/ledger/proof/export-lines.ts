@@ -53,8 +53,14 @@ const endMember = '{"lines":';
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder();
 
-/** `readKeys`: called before the signature is verified, after all events have been returned. */
-export const createExportReader = (readKeys: () => readonly NoteVerifier[]) => {
+/**
+ * `readKeys`: the keys that may have signed the export, called after all events have been returned.
+ * `explain`: called if none of them did. It may throw an error that explains why.
+ */
+export const createExportReader = (
+  readKeys: () => readonly NoteVerifier[],
+  explain: () => unknown = () => {},
+) => {
   const bytes = createHash("sha256");
   let last: ProvenEvent | undefined;
   let lines = 0;
@@ -65,7 +71,10 @@ export const createExportReader = (readKeys: () => readonly NoteVerifier[]) => {
     const keys = readKeys();
     const signed = openNote(String(note), keys);
     const digest = bytes.digest();
-    if (signed === undefined) throw new NotGenuine("the end of the export is not signed with a given key");
+    if (signed === undefined) {
+      explain();
+      throw new NotGenuine("the end of the export is not signed with a given key");
+    }
     if (!keys.some(({ name }) => signed === noteText(name, lines, digest))) {
       throw new NotGenuine(`the export's signature is for other lines than these ${lines}`);
     }
