@@ -12,11 +12,14 @@ import type { EventStore } from "../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { readSettings } from "../../src/settings/read-settings.ts";
+import { withTemporaryFolder } from "../support/child-process.ts";
 import { authorize, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
 import { type CommandResult, runCommand } from "../support/command-line.ts";
 import { duringTest } from "../support/during.ts";
 import { startEventStoreDBNode } from "../support/eventstoredb-node/node.ts";
 import { type InProcessService, startError, startServiceForBrowser } from "../support/in-process-service.ts";
+import { startInstance } from "../support/instance.ts";
+import { until } from "../support/processes.ts";
 import { temporaryFolder } from "../support/service.ts";
 
 const keyOf = (byte: number): string => Buffer.alloc(32, byte).toString("base64");
@@ -267,4 +270,34 @@ describe("A lost key in DATA_DIR", () => {
     expect(await readFile(path, "utf8")).not.to.equal(before);
     await start();
   });
+});
+
+describe("A running instance with a key that was replaced as lost", () => {
+  it("records nothing from then on, and exits with code 1 and one line", () =>
+    withTemporaryFolder(async (folder) => {
+      const settings = { EVENT_STORE: `sqlite:${folder}/events.db`, DRAIN_SECONDS: "1", MASTER_KEY: old };
+      const service = await startInstance(folder, settings);
+      const store = await openSqliteEventStore({ path: `${folder}/events.db` });
+      const at = new Date().toISOString();
+      const replaced = { reportId: "1", lostKeyId: "00", keyId: "0123456789abcdef", reason: "fire", at };
+      const { position } = await store.append(
+        "master-key",
+        [
+          { type: "MasterKeyRecorded", data: { keyId: replaced.keyId, at } },
+          { type: "MasterKeyReplaced", data: replaced },
+        ].map((event) => ({ id: crypto.randomUUID(), metadata: { actor: "cli" }, ...event })),
+        "any",
+      );
+      const line =
+        "voxledger: the lost master key 00 was replaced by 0123456789abcdef: start with that key as MASTER_KEY\n";
+      await until("the instance reports the key", () => service.log.includes(line));
+      expect(await service.stop()).to.equal(1);
+      const later: string[] = [];
+      for await (const { events, caughtUp } of store.subscribe({ fromExclusive: position })) {
+        later.push(...events.map(({ stream }) => stream));
+        if (caughtUp) break;
+      }
+      expect(later).to.deep.equal([]);
+      await store.close();
+    }));
 });
