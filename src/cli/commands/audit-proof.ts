@@ -140,7 +140,7 @@ const summaryText = ({
     ...(uncovered === undefined
       ? []
       : [
-          `not sealed yet: ${unsealed} later events. They agree with the others, but a forged one among them, or the removal of the last ones, would not be found`,
+          `${keys.at(-1)?.trust === "after a loss" ? "not proven" : "not sealed yet"}: ${unsealed} later events. They agree with the others, but a forged one among them, or the removal of the last ones, would not be found`,
           `never sealed: ${uncovered} events of trimmed streams, which grant nothing. Only their form was checked`,
         ]),
     ...remarks.map((remark) => `remark: ${remark}`),
