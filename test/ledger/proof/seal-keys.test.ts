@@ -171,6 +171,18 @@ for (const [name, open] of [
       expect(await refusal(b)).to.be.instanceOf(NotEndorsed);
     });
 
+    it("include a remark if a seal of an unknown key lies between those of known ones", async () => {
+      await as(b, a).seal();
+      await as(c).seal();
+      await as(b).seal();
+      for (const key of [a, b]) {
+        const { remarks } = await verifyWith(key);
+        expect(remarks.at(-1)).to.match(
+          /^seals revision 2 .*, which no given key endorsed\. Only seals revision 3 /,
+        );
+      }
+    });
+
     it("do not continue a seal of an unknown key, unless that key is lost", async () => {
       const seals = (isKeyLost: boolean) =>
         createSeals({

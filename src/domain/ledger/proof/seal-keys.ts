@@ -137,6 +137,11 @@ export const createSealKeys = (given: readonly NoteVerifier[]) => {
       if (verifier) known.set(key, { verifier, trust });
       previous = seal;
       const isProof = trust === "given" || trust === "endorsed";
+      if (isProof && proven && unexplained) {
+        remarks.push(
+          `${nameOf(unexplained.event)} is signed with key ${shortKey(unexplained.key)}, which no given key endorsed. Only ${nameOf(event)} proves what it covers`,
+        );
+      }
       if (isProof) [proven, unexplained] = [seal, undefined];
       else if (trust === "unknown") unexplained ??= seal;
       return { checkpoint, isProof };
