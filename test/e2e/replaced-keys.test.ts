@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createCredentialsCipher } from "../../src/application/accounts/credentials-cipher.ts";
@@ -251,23 +251,40 @@ for (const [name, openStore] of [
 describe("A lost key in DATA_DIR", () => {
   const folder = duringTest(temporaryFolder);
 
-  it("is replaced by a new one there, only when it is lost", async () => {
+  it("is replaced by a new one there, only when it is lost, and also by a second run", async () => {
     const env = { DATA_DIR: folder.path };
     const settings = () => readSettings(env);
     const voxledger = (...args: string[]) =>
-      runCommand(env, args, (program) =>
-        registerMasterKeyCommands(program, composeReplaceMasterKey(settings, { objectionMs: 1 })),
-      );
+      runCommand(env, args, (program) => {
+        registerAuditProofCommands(program, composeAuditProof(settings));
+        registerMasterKeyCommands(program, composeReplaceMasterKey(settings, { objectionMs: 1 }));
+      });
     const start = async () => (await startServiceForBrowser({ ...env, MASTER_KEY: "" })).close();
     await start();
     const lost = ["master-key", "replace", "--lost", "--yes", "--reason", "removed by mistake"];
     expect((await voxledger(...lost)).stderr).to.include("DATA_DIR/master.key has it");
-    const path = join(folder.path, "master.key");
+    const [path, sealKeys] = [join(folder.path, "master.key"), join(folder.path, "seal.pub")];
+    await voxledger("audit", "export", join(folder.path, "export"));
+    const publicKey = await readFile(sealKeys, "utf8");
     const before = await readFile(path, "utf8");
     await rm(path);
     expect(await startError({ ...env, MASTER_KEY: "" })).to.include("If it is lost, see");
-    expect(await voxledger(...lost)).to.include({ exitCode: 0, stderr: "" });
-    expect(await readFile(path, "utf8")).not.to.equal(before);
+    // The first run ends before it can seal the log.
+    await rm(sealKeys);
+    await mkdir(sealKeys);
+    expect(await voxledger(...lost)).to.include({ exitCode: 1, stdout: "" });
+    const created = await readFile(path, "utf8");
+    expect(created).not.to.equal(before);
+    await rmdir(sealKeys);
+    const { exitCode, stdout, stderr } = await voxledger(...lost);
+    expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: "" });
+    expect(await readFile(path, "utf8")).to.equal(created);
+    const keys = await readFile(sealKeys, "utf8");
+    expect(stdout).to.include(`${keys.trimEnd()} (new: `);
+    expect(keys).not.to.include(publicKey);
+    const verified = await voxledger("audit", "verify", "--key", publicKey.trimEnd());
+    expect(verified).to.include({ exitCode: 2, stderr: "" });
+    expect((await voxledger("audit", "verify")).exitCode).to.equal(0);
     await start();
   });
 });
