@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { NotEndorsed, NotGenuine } from "../../../src/domain/ledger/proof/not-genuine.ts";
+import { introduceKey } from "../../../src/domain/ledger/seals/endorsement.ts";
 import { createNoteSigner, type NoteSigner } from "../../../src/domain/ledger/seals/note-signer.ts";
 import type { Sealed } from "../../../src/domain/ledger/seals/seal.ts";
 import { type Checkpoint, parseCheckpoint, parseNote } from "../../../src/domain/ledger/seals/seal-note.ts";
@@ -293,6 +294,27 @@ describe("the seals of a key that was replaced", () => {
     await sealForged(log, b, { newKey });
     await sealForged(log, b, { newKey });
     expect(await refusal([a])).to.be.instanceOf(NotEndorsed);
+  });
+
+  it("endorse only the stated key, with the right signature, for their own tree", async () => {
+    const { newKey } = handOver;
+    if (!newKey?.endorsement) throw new Error("the key was not endorsed");
+    const ofOtherKey = introduceKey(x.verifierKey, a, { origin: a.name, size: 1, root: new Uint8Array(32) });
+    const wrong: readonly Sealed["newKey"][] = [
+      newKey, // It is for the tree of the other log.
+      { key: b.verifierKey },
+      { key: b.verifierKey, endorsement: "" },
+      { key: b.verifierKey, endorsement: newKey.endorsement.replace(a.name, x.name) },
+      { key: b.verifierKey, endorsement: first.note },
+      { ...ofOtherKey, key: b.verifierKey },
+      ofOtherKey,
+    ];
+    const log = await begin(forged.store, "example.com");
+    for (const stated of wrong) {
+      await sealForged(log, a);
+      await sealForged(log, b, stated && { newKey: stated });
+      expect(await refusal([a]), JSON.stringify(stated)).to.be.instanceOf(NotEndorsed);
+    }
   });
 
   it("cannot be moved to an edited log", async () => {
