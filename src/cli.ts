@@ -3,11 +3,13 @@ import { composeAskInstance } from "./bootstrap/commands/ask-instance.ts";
 import { composeAuditProof } from "./bootstrap/commands/audit-proof.ts";
 import { composeCommandLine } from "./bootstrap/commands/command-line.ts";
 import { composeModelCheck } from "./bootstrap/commands/model-check.ts";
+import { composeReplaceMasterKey } from "./bootstrap/commands/replace-master-key.ts";
 import { composeSpeakSamplesNow } from "./bootstrap/commands/speak-samples-now.ts";
 import { openProjectionServer } from "./bootstrap/event-log/open-event-store.ts";
 import type { WithServices } from "./cli/command.ts";
 import { registerAuditProofCommands } from "./cli/commands/audit-proof.ts";
 import { registerInstanceCommands } from "./cli/commands/instances.ts";
+import { registerMasterKeyCommands } from "./cli/commands/master-key.ts";
 import { registerModelCommands } from "./cli/commands/models.ts";
 import { registerProjectionCommands } from "./cli/commands/projections.ts";
 import { registerSampleCommands } from "./cli/commands/voices.ts";
@@ -44,6 +46,7 @@ registerProjectionCommands(
   () => settings().streamPrefix,
 );
 registerAuditProofCommands(program, composeAuditProof(settings));
+registerMasterKeyCommands(program, composeReplaceMasterKey(settings));
 registerModelCommands(program, composeModelCheck(settings));
 registerSampleCommands(program, composeSpeakSamplesNow(settings));
 registerInstanceCommands(program, composeAskInstance(settings));

@@ -33,6 +33,8 @@ type KeySettings = Pick<
 interface ObtainOptions {
   /** If false, a key that is missing in DATA_DIR is not created. Default: true. */
   readonly mayCreate?: boolean;
+  /** If true, a key is created although the log records another one, which is lost. */
+  readonly isRecordedKeyLost?: boolean;
 }
 
 /**
@@ -43,7 +45,7 @@ interface ObtainOptions {
  */
 export const obtainMasterKey = async (
   settings: KeySettings,
-  { mayCreate = true }: ObtainOptions = {},
+  options: ObtainOptions = {},
 ): Promise<Buffer> => {
   const { masterKey, eventStore } = settings;
   if (masterKey) return masterKey;
@@ -52,21 +54,24 @@ export const obtainMasterKey = async (
       "MASTER_KEY: must be set, the same for all instances, when EVENT_STORE is EventStoreDB",
     );
   }
-  return await withSettingName("DATA_DIR", readOrCreate(settings, mayCreate));
+  return await withSettingName("DATA_DIR", readOrCreate(settings, options));
 };
 
-const readOrCreate = async (settings: KeySettings, mayCreate: boolean): Promise<Buffer> => {
+const readOrCreate = async (
+  settings: KeySettings,
+  { mayCreate = true, isRecordedKeyLost = false }: ObtainOptions,
+): Promise<Buffer> => {
   const { dataDir } = settings;
   const key = await readMasterKey(dataDir);
   if (key) return key;
   if (!mayCreate) throw new Error("it has no master.key");
-  const lost = await findLostKey(settings);
+  const lost = isRecordedKeyLost ? undefined : await findLostKey(settings);
   if (lost === undefined) return await create(dataDir);
   // Another process may have created the key meanwhile, and recorded it.
   const created = await readMasterKey(dataDir);
   if (created) return created;
   throw new Error(
-    `it has no master.key, and the log's master key is ${lost}: put that key there, or set MASTER_KEY`,
+    `it has no master.key, and the log's master key is ${lost}: put that key there, or set MASTER_KEY. If it is lost, see docs/operate/master-key.md`,
   );
 };
 
@@ -92,6 +97,19 @@ const findLostKey = async (settings: KeySettings): Promise<string | undefined> =
 const readInstallationKeys = async (handler: CommandHandler): Promise<InstallationKeys> => {
   const { state } = await handler.execute(masterKeyDecider, masterKeyStream, () => [], { actor: "system" });
   return state;
+};
+
+/**
+ * The ids of the master keys that exist, beginning with the current one. Creates none.
+ * @throws {BadSetting}
+ */
+export const existingKeyIds = async (settings: KeySettings): Promise<readonly string[]> => {
+  const { masterKey, eventStore, dataDir, previousMasterKeys } = settings;
+  const current =
+    masterKey || isSharedByMachines(eventStore)
+      ? await obtainMasterKey(settings)
+      : await withSettingName("DATA_DIR", readMasterKey(dataDir));
+  return [...(current ? [current] : []), ...previousMasterKeys].map(masterKeyIdOf);
 };
 
 /** The id by which the log records a master key. */

@@ -8,14 +8,9 @@ import { backgroundTime } from "../async/time.ts";
 import { beginWith, catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
 import { voicesToChoose } from "../domain/catalog/natural-voices.ts";
 import { releaseSeed } from "../domain/catalog/seed/seed.ts";
-import { isOfType } from "../domain/event-shapes.ts";
-import type { ClockEvent } from "../domain/ledger/journal/clock-corrections.ts";
-import { formatRefusal, logStream } from "../domain/log-format.ts";
-import { audioStream } from "../domain/synthesis/audio-events.ts";
 import { loadBottleneck } from "../engines/resilience/start-limit.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
 import { EventStoreLost } from "../eventstore/event-store.ts";
-import { type Following, follow } from "../eventstore/follow-events.ts";
 import type { SqliteThreads } from "../eventstore/sqlite/threads.ts";
 import { loadBodyParser } from "../http/kernel/json-body.ts";
 import { createEventLog } from "../ledger/audit/event-log.ts";
@@ -31,6 +26,7 @@ import { composeLedger } from "./event-log/ledger.ts";
 import { startTimeoutMs } from "./event-log/open-event-store.ts";
 import { composeSeals } from "./event-log/seals.ts";
 import { composeUserProjections } from "./event-log/user-projections.ts";
+import { followOthers } from "./follow-others.ts";
 import { composeHealth, composeStatus } from "./health.ts";
 import { serveHttp } from "./http.ts";
 import { obtainMasterKeys } from "./master-key.ts";
@@ -152,7 +148,11 @@ export const composeService = async (
     isLogLost ||= error instanceof EventStoreLost;
     onFatal(error);
   };
-  const others = followOthers(core, audio.pipeline.forget, onUnusable, onError);
+  const others = followOthers(core, cipher.keyIds, {
+    forget: audio.pipeline.forget,
+    onFatal: onUnusable,
+    onError,
+  });
   resources.defer(async () => others.close());
 
   // Authentication, limits, webhooks and the ledger.
@@ -228,40 +228,6 @@ export const composeService = async (
 const loadRest = async (): Promise<void> => {
   for (const load of [loadBodyParser, loadBottleneck]) await load();
 };
-
-/**
- * Every instance forgets what an operator deletes on any of them, and stops when a later version
- * changes the log's format, or when the log's file is removed or replaced.
- */
-const followOthers = (
-  { store, refuseAppends, clockCheck }: Core,
-  forget: (hash: string) => void,
-  onFatal: (error: Error) => void,
-  onError: Runtime["onError"],
-): Following =>
-  follow({
-    store,
-    prefixes: [audioStream, logStream],
-    onBatch: ({ events }) => {
-      for (const event of events) {
-        const { type, data } = event;
-        if (type === "AudioDeleted") forget((data as { hash: string }).hash);
-        // An operator's statement about one machine's clock holds for every machine whose clock
-        // agrees with it.
-        if (isOfType<ClockEvent, typeof event>(event, ["ClockAccepted", "ClockCorrected"]))
-          clockCheck.accept(Date.parse("accepted" in event.data ? event.data.accepted : event.data.at));
-        const refusal = formatRefusal({ type, data });
-        if (!refusal) continue;
-        refuseAppends(refusal);
-        onFatal(refusal);
-      }
-    },
-    onError: (error) => {
-      if (error instanceof EventStoreLost) onFatal(error);
-      else onError("what other instances have changed cannot be read", error);
-    },
-    time: backgroundTime,
-  });
 
 /**
  * Adds the voices of this release that the catalog lacks. A new installation begins with natural

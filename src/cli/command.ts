@@ -11,6 +11,8 @@ export interface Services extends AdminServices {
   readonly audioReports: AudioReports;
   readonly deleteAudio: DeleteAudio;
   readonly acceptClock: AcceptClock;
+  /** See `Seals.handOver`. */
+  readonly handOverSealKey: () => Promise<void>;
 }
 
 /** The streams that a command reads in addition to the one that it decides on. */

@@ -88,6 +88,7 @@ const toSettings = (data: Environment) => ({
   masterKey: data.MASTER_KEY,
   previousMasterKeys: data.MASTER_KEY_PREVIOUS,
   sealKey: data.SEAL_KEY,
+  previousSealKeys: data.SEAL_KEY_PREVIOUS,
   tokenTtlSeconds: data.TOKEN_TTL_SECONDS,
   upstreams: { google: data.GOOGLE_TTS_URL, azure: data.AZURE_SPEECH_URL, openai: data.OPENAI_URL },
   /** The operator's changes and additions to the default names. */

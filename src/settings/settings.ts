@@ -123,6 +123,11 @@ const access = {
       "The Ed25519 key that signs [seals](../audit/proof.md), 32 bytes in base64. All instances and the command line need the same one.",
     fallback: "derived from the master key",
   }),
+  SEAL_KEY_PREVIOUS: schema.masterKeys
+    .default([])
+    .describe(
+      "Earlier seal keys, comma-separated, which endorse the current one. See [the seal key](master-key.md#the-seal-key).",
+    ),
   TOKEN_TTL_SECONDS: schema
     .wholeNumber(1, 86_400)
     .default(900)

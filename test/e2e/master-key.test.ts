@@ -73,7 +73,7 @@ describe("Instances that share a log", () => {
     const key = (await readFile(file, "utf8")).trim();
     await rm(file);
     const refused =
-      "DATA_DIR: it has no master\\.key, and the log's master key is [0-9a-f]{16}: put that key there, or set MASTER_KEY";
+      "DATA_DIR: it has no master\\.key, and the log's master key is [0-9a-f]{16}: put that key there, or set MASTER_KEY. If it is lost, see docs/operate/master-key\\.md";
     const ownEnvironment = { ...environment({}), ...env };
     expect(await startError(ownEnvironment)).to.match(new RegExp(`^${refused}$`));
     const { exitCode, stderr } = await runCommand(ownEnvironment, ["credentials", "reencrypt"]);

@@ -1,6 +1,7 @@
 import type { Argument, Command, Option } from "commander";
 import { registerAuditProofCommands } from "../../src/cli/commands/audit-proof.ts";
 import { registerInstanceCommands } from "../../src/cli/commands/instances.ts";
+import { registerMasterKeyCommands } from "../../src/cli/commands/master-key.ts";
 import { registerModelCommands } from "../../src/cli/commands/models.ts";
 import { registerProjectionCommands } from "../../src/cli/commands/projections.ts";
 import { createProgram } from "../../src/cli/program.ts";
@@ -44,6 +45,7 @@ describe("golden files: the command line", () => {
     registerProjectionCommands(program, unused, () => "");
     registerModelCommands(program, unused);
     registerAuditProofCommands(program, { exportAudit: noText, verifyLog: unused, verifierKeys: unused });
+    registerMasterKeyCommands(program, unused);
     registerInstanceCommands(program, unused);
     expectGolden("command-line.json", tree(program));
   });

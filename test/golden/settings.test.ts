@@ -28,6 +28,7 @@ const samples: Readonly<Record<string, readonly [value: string, beside?: Readonl
     MASTER_KEY: [key(1)],
     MASTER_KEY_PREVIOUS: [`${key(2)}, ${key(3)}`],
     SEAL_KEY: [key(4)],
+    SEAL_KEY_PREVIOUS: [`${key(5)}, ${key(6)}`],
     TOKEN_TTL_SECONDS: ["60"],
     GOOGLE_TTS_URL: ["http://127.0.0.1:1/google"],
     AZURE_SPEECH_URL: ["http://127.0.0.1:1/azure"],

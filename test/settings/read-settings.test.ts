@@ -84,6 +84,7 @@ describe("settings", () => {
     const listed = `${a.toString("base64")}, ${b.toString("base64")},`;
     expect(readSettings({ MASTER_KEY_PREVIOUS: listed }).previousMasterKeys).to.deep.equal([a, b]);
     expect(readSettings({}).previousMasterKeys).to.deep.equal([]);
+    expect(readSettings({ SEAL_KEY_PREVIOUS: listed }).previousSealKeys).to.deep.equal([a, b]);
   });
 
   it("accept a self-hosted server for an engine", () => {
@@ -273,6 +274,7 @@ describe("settings", () => {
   for (const [name, value] of [
     ["MASTER_KEY", "s3cr3t-value!!"],
     ["MASTER_KEY_PREVIOUS", "s3cr3t-value!!"],
+    ["SEAL_KEY_PREVIOUS", "s3cr3t-value!!"],
     ["AUDIO_STORE", "s3://access:s3cr3t@host/sounds?tls=no"],
     ["AUDIO_STORE", "s3://access:s3cr3t/with+slash@host/sounds"],
     ["AUDIO_STORE", "S3-access:s3cr3t@host/sounds"],

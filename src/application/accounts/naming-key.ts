@@ -1,4 +1,5 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
+import type { Encrypted } from "../../domain/accounts/event-shapes.ts";
 import {
   createNamingKey,
   masterKeyDecider,
@@ -12,7 +13,7 @@ import { type CredentialsCipher, DecryptionFailed, type NamingKeyOwner } from ".
 import type { Random } from "./identifiers.ts";
 
 const keyBytes = 32;
-const owner: NamingKeyOwner = { purpose: "naming key" };
+export const namingKeyOwner: NamingKeyOwner = { purpose: "naming key" };
 
 export interface NamingKey {
   readonly key: KeyObject;
@@ -37,7 +38,7 @@ export const obtainNamingKey = async ({
   readonly random: Random;
   readonly at: string;
 }): Promise<NamingKey> => {
-  const created = { ...cipher.encrypt(random(keyBytes).toString("base64"), owner), at };
+  const created = { ...encryptNewNamingKey(cipher, random), at };
   const { state } = await handler.execute(
     masterKeyDecider,
     masterKeyStream,
@@ -45,9 +46,12 @@ export const obtainNamingKey = async ({
     { actor: "system" },
   );
   const { createdAt, ...encrypted } = state.namingKey ?? { ...created, createdAt: at };
-  const key = createSecretKey(Buffer.from(cipher.decrypt(encrypted, owner), "base64"));
+  const key = createSecretKey(Buffer.from(cipher.decrypt(encrypted, namingKeyOwner), "base64"));
   return { key, createdAt: Date.parse(createdAt) };
 };
+
+export const encryptNewNamingKey = (cipher: CredentialsCipher, random: Random): Encrypted =>
+  cipher.encrypt(random(keyBytes).toString("base64"), namingKeyOwner);
 
 /** Encrypts the naming key under the current master key, if there is a naming key. */
 export const reencryptNamingKey = async (
@@ -62,12 +66,12 @@ export const reencryptNamingKey = async (
   if (!was) return { reencrypted: 0, current: 0, unopened: [] };
   if (was.keyId === cipher.keyId) return { reencrypted: 0, current: 1, unopened: [] };
   try {
-    const again = cipher.encrypt(cipher.decrypt(was, owner), owner);
+    const again = cipher.encrypt(cipher.decrypt(was, namingKeyOwner), namingKeyOwner);
     const renewed = { ...again, was: was.ciphertext, at: now() };
     await execute(masterKeyDecider, masterKeyStream, (keys) => reencrypted(keys, renewed), context);
     return { reencrypted: 1, current: 0, unopened: [] };
   } catch (error) {
     if (!(error instanceof DecryptionFailed)) throw error;
-    return { reencrypted: 0, current: 0, unopened: [owner] };
+    return { reencrypted: 0, current: 0, unopened: [namingKeyOwner] };
   }
 };

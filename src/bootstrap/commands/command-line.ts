@@ -1,13 +1,15 @@
+import { randomUUID } from "node:crypto";
 import { composeAdminServices } from "../../application/admin/services.ts";
 import { readAdminViews } from "../../application/admin/views.ts";
 import { type AcceptClock, createAcceptClock } from "../../application/clock/accept-clock.ts";
 import { readLastTime } from "../../application/clock/last-time.ts";
 import { createUrgentTime } from "../../application/clock/urgent-time.ts";
 import { createExecuteCommand } from "../../application/execute-command.ts";
+import { obtainEventLogId } from "../../application/log-format.ts";
 import { lazy } from "../../async/lazy.ts";
 import { createScheduler } from "../../async/scheduler/scheduler.ts";
 import type { AudioStore } from "../../audio/store/audio-store.ts";
-import type { Access, Services } from "../../cli/command.ts";
+import { type Access, operator, type Services } from "../../cli/command.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../../engines/natural-voices/natural-voices.ts";
 import { createCommandHandler } from "../../eventstore/command-handler.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
@@ -15,8 +17,9 @@ import { type Settings, withSettingName } from "../../settings/read-settings.ts"
 import { noTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
 import { composeAudioReports } from "../audio-reports.ts";
 import { composeClock, type Machine } from "../clock/service-clock.ts";
-import { openEventStore } from "../event-log/open-event-store.ts";
-import { createLazyCipher } from "../master-key.ts";
+import { openEventStore, requireMeasuredClock } from "../event-log/open-event-store.ts";
+import { composeSeals } from "../event-log/seals.ts";
+import { createLazyCipher, obtainMasterKeys } from "../master-key.ts";
 import { openAudioStore } from "../speech/audio-store.ts";
 import { composeProviders } from "../speech/providers.ts";
 import { webhookRefusal } from "../website-servers.ts";
@@ -89,5 +92,17 @@ export const composeCommandLine = async (
   const acceptClock: AcceptClock = checked
     ? createAcceptClock({ ...checked, store, handler, isStoreEmbedded })
     : () => Promise.reject(new TypeError("the command is one that only reads"));
-  return { ...services, ...audioReports, acceptClock, close: () => running.disposeAsync() };
+  const handOverSealKey = async (): Promise<void> => {
+    if (!checked) throw new TypeError("the command is one that only reads");
+    const sealer = await composeSeals(settings, {
+      storeAsWritten: events,
+      logId: await obtainEventLogId(startHandler, randomUUID(), new Date(clock()).toISOString()),
+      masterKeys: await obtainMasterKeys(settings),
+      clock,
+      requireMeasuredClock: requireMeasuredClock(events, checked.clockCheck),
+    });
+    await sealer.seals.handOver(operator);
+  };
+  const close = () => running.disposeAsync();
+  return { ...services, ...audioReports, acceptClock, handOverSealKey, close };
 };

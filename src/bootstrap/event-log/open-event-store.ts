@@ -4,7 +4,6 @@ import { requireLogFormat } from "../../application/log-format.ts";
 import { afterErrors, retry } from "../../async/retry.ts";
 import { systemTime } from "../../async/time.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import type { UnsupportedLogFormat } from "../../domain/log-format.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import { withAppendTimes } from "../../eventstore/append-times.ts";
 import { createCommandHandler } from "../../eventstore/command-handler.ts";
@@ -46,7 +45,7 @@ export const openEventStore = async (
 ) => {
   if (!readOnly) await withSettingName("DATA_DIR", makePrivateDirectory(settings.dataDir));
   const opened = await withSettingName("EVENT_STORE", openDriver(settings, readOnly, clock, threads));
-  let refusal: UnsupportedLogFormat | undefined;
+  let refusal: Error | undefined;
   const guarded: EventStore = {
     ...opened,
     append: async (...append) => {
@@ -69,8 +68,8 @@ export const openEventStore = async (
     events,
     /** Waits for an event store that is still starting. */
     startHandler: createCommandHandler({ store, clock, deadlineMs: startTimeoutMs }),
-    /** Refuses all further appends, because a later version has changed the log's format. */
-    refuseAppends: (reason: UnsupportedLogFormat): void => {
+    /** Refuses all further appends, because this process must not write to the log any more. */
+    refuseAppends: (reason: Error): void => {
       refusal = reason;
     },
   };

@@ -14,17 +14,18 @@ export type Sealer = Awaited<ReturnType<typeof composeSeals>>;
 
 /**
  * Seals are signed with SEAL_KEY, or else with a key that is derived from the master key, in the
- * name of the log.
+ * name of the log. The former keys among the settings endorse that key.
  * @throws {BadSetting}
  */
 export const composeSeals = async (
-  { sealKey, dataDir }: Pick<Settings, "sealKey" | "dataDir">,
+  { sealKey, previousSealKeys, dataDir }: Pick<Settings, "sealKey" | "previousSealKeys" | "dataDir">,
   {
     storeAsWritten,
     logId,
     masterKeys,
     clock,
     requireMeasuredClock,
+    isKeyLost = false,
   }: {
     /** Events as stored. */
     readonly storeAsWritten: EventStore;
@@ -32,17 +33,28 @@ export const composeSeals = async (
     readonly masterKeys: MasterKeys;
     readonly clock: () => EpochMs;
     readonly requireMeasuredClock: () => Promise<void>;
+    /** See `createSeals`. */
+    readonly isKeyLost?: boolean;
   },
 ) => {
-  const name = `voxledger/${logId}`;
-  const [seed, ...previous] = sealKey ? [sealKey] : deriveKeys(masterKeys, "seal");
-  const signer = createNoteSigner(name, seed);
-  const earlier = previous.map((key) => createNoteSigner(name, key).verifierKey);
-  const lines = await recordSealKeys(dataDir, [signer.verifierKey, ...earlier]);
+  const signerOf = (seed: Buffer) => createNoteSigner(`voxledger/${logId}`, seed);
+  const [derived, ...formerDerived] = deriveKeys(masterKeys, "seal");
+  const signer = signerOf(sealKey ?? derived);
+  const formerSealKeys = previousSealKeys.map(signerOf);
+  const formerSigners = [...formerSealKeys, ...[derived, ...formerDerived].map(signerOf)];
+  // All published keys are trusted. While SEAL_KEY is set, derived keys are not published, unless
+  // they were published before: whoever has the master key must not be able to seal.
+  const published = sealKey ? formerSealKeys : [...formerSealKeys, ...formerDerived.map(signerOf)];
+  const lines = await recordSealKeys(
+    dataDir,
+    [signer, ...published].map(({ verifierKey }) => verifierKey),
+  );
   const seals = createSeals({
     store: storeAsWritten,
     signer,
+    formerSigners,
     keys: parseSealKeys(lines),
+    isKeyLost,
     clock,
     requireMeasuredClock,
   });
@@ -62,7 +74,7 @@ const pathOf = (dataDir: string): string => join(dataDir, "seal.pub");
 const recordSealKeys = async (dataDir: string, keys: readonly string[]): Promise<readonly string[]> => {
   const known = await readLines(dataDir);
   const all = [...new Set([...keys, ...known])];
-  if (all.length > known.length)
+  if (all.join() !== known.join())
     await withSettingName("DATA_DIR", replaceFile(pathOf(dataDir), `${all.join("\n")}\n`));
   return all;
 };

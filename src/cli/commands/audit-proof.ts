@@ -2,14 +2,11 @@ import { createReadStream } from "node:fs";
 import { open, readFile, rm } from "node:fs/promises";
 import type { Command } from "commander";
 import type { LogSummary } from "../../domain/ledger/proof/log-verifier.ts";
-import { NotGenuine, NotSealed } from "../../domain/ledger/proof/not-genuine.ts";
+import { NotEndorsed, NotGenuine, NotSealed } from "../../domain/ledger/proof/not-genuine.ts";
+import type { KeptSeal } from "../../domain/ledger/proof/seal-check.ts";
+import { type SealPeriod, shortKey } from "../../domain/ledger/proof/seal-keys.ts";
 import { createNoteVerifier } from "../../domain/ledger/seals/note-signer.ts";
-import {
-  type Checkpoint,
-  type NoteVerifier,
-  openNote,
-  parseCheckpoint,
-} from "../../domain/ledger/seals/seal-note.ts";
+import { type NoteVerifier, parseCheckpoint, parseNote } from "../../domain/ledger/seals/seal-note.ts";
 import type { ExportAudit } from "../../ledger/proof/audit-export.ts";
 import { type VerifiedLog, type VerifyOptions, verifyExport } from "../../ledger/proof/audit-verify.ts";
 import { operator, print, Remarked } from "../command.ts";
@@ -47,14 +44,14 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
     )
     .option(
       "--key <key>",
-      "the verifier key, or several with spaces between them; default: DATA_DIR/seal.pub",
+      "the verifier key, or several with spaces between them; keys that they endorsed are accepted, too; default: DATA_DIR/seal.pub",
     )
     .option("--seal <file>", "a signed checkpoint that you have kept: the log must contain it")
     .action(async (file: string | undefined, _: object, command: Command) => {
       // commander passes `--key` to `audit`, which has an option of this name too
       const { key, seal } = command.optsWithGlobals<{ key?: string; seal?: string }>();
       const keys = key === undefined ? await proof.verifierKeys() : parseKeys(key);
-      const kept = seal === undefined ? undefined : await readKept(seal, keys);
+      const kept = seal === undefined ? undefined : await readKept(seal);
       const verified = file
         ? verifyExport(() => createReadStream(file), { keys, kept })
         : proof.verifyLog({ keys, kept }).catch(explainNotSealed);
@@ -89,11 +86,11 @@ const writeNew = async (path: string, text: AsyncIterable<string>): Promise<void
   }
 };
 
-const readKept = async (path: string, keys: readonly NoteVerifier[]): Promise<Checkpoint> => {
-  const text = openNote(await readFile(path, "utf8"), keys);
-  const checkpoint = text === undefined ? undefined : parseCheckpoint(text);
-  if (!checkpoint) throw new Error(`${path} is not a checkpoint signed with a given key`);
-  return checkpoint;
+const readKept = async (path: string): Promise<KeptSeal> => {
+  const note = await readFile(path, "utf8");
+  const checkpoint = parseCheckpoint(parseNote(note)?.text ?? "");
+  if (!checkpoint) throw new Error(`${path} is not a signed checkpoint`);
+  return { ...checkpoint, note };
 };
 
 /** The log of a new installation has no seal yet. */
@@ -105,7 +102,22 @@ const explainNotSealed = (error: unknown): never => {
 };
 
 const explain = (error: unknown): never => {
-  throw error instanceof NotGenuine ? new Error(`not genuine: ${error.message}`, { cause: error }) : error;
+  if (!(error instanceof NotGenuine)) throw error;
+  const verdict = error instanceof NotEndorsed ? "not verified" : "not genuine";
+  throw new Error(`${verdict}: ${error.message}`, { cause: error });
+};
+
+const reasons: Readonly<Record<SealPeriod["trust"], string>> = {
+  given: "was given",
+  endorsed: "was endorsed",
+  "after a loss": "no key endorsed",
+  unknown: "was not given",
+};
+
+/** Says which key sealed which part of the log. */
+const periodText = ({ key, trust, endorsedBy, position }: SealPeriod, index: number): string => {
+  const reason = endorsedBy === undefined ? reasons[trust] : `${shortKey(endorsedBy)} endorsed`;
+  return `${index === 0 ? "sealed" : "then"} up to position ${position} by ${shortKey(key)}, which ${reason}`;
 };
 
 /** Summarizes an export or the log. Only the log has events that no seal covers. */
@@ -116,17 +128,19 @@ const summaryText = ({
   unsealed,
   uncovered,
   partlyCovered,
+  keys,
   remarks,
 }: LogSummary & Partial<VerifiedLog>): string => {
   const genuine = `genuine${remarks.length === 0 ? "" : ", with remarks"}: ${events} events and ${seals} seals, the last at ${sealed.at} up to position ${sealed.position}`;
   const partly = `sealed by an earlier release: ${partlyCovered} events of journals, of which only type and data are proven`;
   return [
     genuine,
+    ...(keys.length === 1 ? [] : keys.map(periodText)),
     ...(partlyCovered === 0 ? [] : [partly]),
     ...(uncovered === undefined
       ? []
       : [
-          `not sealed yet: ${unsealed} later events. They agree with the others, but a forged one among them, or the removal of the last ones, would not be found`,
+          `${keys.at(-1)?.trust === "after a loss" ? "not proven" : "not sealed yet"}: ${unsealed} later events. They agree with the others, but a forged one among them, or the removal of the last ones, would not be found`,
           `never sealed: ${uncovered} events of trimmed streams, which grant nothing. Only their form was checked`,
         ]),
     ...remarks.map((remark) => `remark: ${remark}`),

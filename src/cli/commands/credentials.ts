@@ -72,10 +72,14 @@ const registerReencryptCommand: Register = (credentials, { withServices }) => {
       "encrypt all credentials, webhooks' secrets and the naming key under the current MASTER_KEY; previous keys are no longer needed",
     )
     .action(async (_options, command: Command) => {
-      const done = await withServices((services) => services.credentials.reencrypt(operator), {
-        writes: true,
-        reads: { credentials: "all", webhooks: "all" },
-      });
+      const done = await withServices(
+        async ({ credentials, handOverSealKey }) => {
+          const done = await credentials.reencrypt(operator);
+          await handOverSealKey();
+          return done;
+        },
+        { writes: true, reads: { credentials: "all", webhooks: "all" } },
+      );
       print(command, done, reencryptionText);
       if (done.unopened.length > 0) {
         throw new Error(

@@ -78,6 +78,13 @@ export const reencryptCredentials = (
     ? [{ type: "CredentialsReencrypted", data: reencrypted }]
     : [];
 
+/** Returns no event if the credentials were replaced after it was found that no key opens them. */
+export const dropCredentials = (
+  { byEngine }: Credentials,
+  { engine, was, at }: { engine: ByokEngine; was: string; at: string },
+): CredentialsEvent[] =>
+  byEngine[engine]?.ciphertext === was ? [{ type: "CredentialsRemoved", data: { engine, at } }] : [];
+
 /** @throws {NotFound} */
 export const removeCredentials = (
   { byEngine }: Credentials,

@@ -69,6 +69,12 @@ export const masterKeyShapes = {
   NamingKeyCreated: { ...encrypted, at },
   /** The same key under another master key. */
   NamingKeyReencrypted: { ...encrypted, at },
+  /** An operator says that this key is lost. An instance that has it objects. */
+  MasterKeyLossReported: { reportId: text, keyId: text, at },
+  /** `instance`: the id of the instance that objected to the report. */
+  MasterKeyFound: { reportId: text, keyId: text, instance: text, at },
+  /** The key `lostKeyId` is lost. What only that key decrypts is removed. */
+  MasterKeyReplaced: { reportId: text, lostKeyId: text, keyId: text, reason: text, at },
 };
 
 /** A voice under the name that its provider gives it. Without `lang` it speaks any language. */

@@ -8,19 +8,19 @@ import {
 } from "../../domain/ledger/proof/export-lines.ts";
 import { createLogVerifier, type LogSummary } from "../../domain/ledger/proof/log-verifier.ts";
 import { NotGenuine } from "../../domain/ledger/proof/not-genuine.ts";
-import { addToPlan, type SealPlan } from "../../domain/ledger/proof/seal-check.ts";
+import { addToPlan, type KeptSeal, type SealPlan } from "../../domain/ledger/proof/seal-check.ts";
 import { provenEvent } from "../../domain/ledger/seals/proven-event.ts";
 import { isCovered, sealsStream } from "../../domain/ledger/seals/seal.ts";
-import type { Checkpoint, NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
+import type { NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
 import { type EventStore, EventStoreDamaged } from "../../eventstore/event-store.ts";
 import { readLog } from "../../eventstore/follow-events.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
 
 export interface VerifyOptions {
-  /** The keys that seals may be signed with. */
+  /** The keys that the auditor has. Those that they endorsed are found in the log. */
   readonly keys: readonly NoteVerifier[];
-  /** A checkpoint that the auditor has kept: one of the seals must be this one. */
-  readonly kept?: Checkpoint | undefined;
+  /** One of the seals must be this one. */
+  readonly kept?: KeptSeal | undefined;
 }
 
 export interface VerifiedLog extends LogSummary {
@@ -79,7 +79,8 @@ export const verifyExport = async (
   options: VerifyOptions,
 ): Promise<LogSummary> => {
   const verifier = createLogVerifier({ ...options, plan: await readPlan(open()) });
-  const reader = createExportReader(options.keys);
+  // An export that no accepted key has signed may have a seal of such a key, too.
+  const reader = createExportReader(verifier.acceptedKeys, verifier.end);
   for await (const line of readLines(open())) {
     const exported = reader.read(line);
     if (!exported) continue;

@@ -3,6 +3,7 @@ import { systemTime, type Time } from "../../async/time.ts";
 import { equalBytes, fromHex, toHex } from "../../domain/bytes.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
+import { introduceKey } from "../../domain/ledger/seals/endorsement.ts";
 import { appendLeaf, emptyTree, type MerkleTree, rootOf } from "../../domain/ledger/seals/merkle.ts";
 import type { NoteSigner } from "../../domain/ledger/seals/note-signer.ts";
 import { provenEvent } from "../../domain/ledger/seals/proven-event.ts";
@@ -14,10 +15,13 @@ import {
   sealsStream,
 } from "../../domain/ledger/seals/seal.ts";
 import {
+  type Checkpoint,
   checkpointText,
   type NoteVerifier,
-  openNote,
   parseCheckpoint,
+  parseNote,
+  signerOf,
+  verifierKeyOf,
 } from "../../domain/ledger/seals/seal-note.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import {
@@ -47,8 +51,14 @@ export interface Seals {
    */
   seal(metadata: EventMetadata): Promise<RecordedSeal>;
   /**
-   * Seals the log unless that was done within the interval, by any process. Resolves with the time
-   * of the last seal.
+   * Seals the log if the last seal is of a former key that this process has, so that it endorses
+   * the current one before it is removed from the settings.
+   * @throws as `seal` does
+   */
+  handOver(metadata: EventMetadata): Promise<void>;
+  /**
+   * Seals the log unless that was done within the interval, by any process. The first call also
+   * hands over. Resolves with the time of the last seal.
    * @throws as `seal` does, and the signal's reason
    */
   sealIfDue(intervalMs: number, metadata: EventMetadata, signal?: AbortSignal): Promise<EpochMs>;
@@ -63,8 +73,15 @@ interface SealsOptions {
   /** The store without replacements, because malformed events are sealed too. */
   readonly store: EventStore;
   readonly signer: NoteSigner;
-  /** The keys with which earlier seals may be signed, including that of `signer`. */
+  /** The signers of former keys. They only endorse the key that follows them. */
+  readonly formerSigners?: readonly NoteSigner[];
+  /** The keys with which earlier seals may be signed, including those of the signers. */
   readonly keys: readonly NoteVerifier[];
+  /**
+   * If true, a last seal of an unknown key is continued, because that key is lost. Its signature
+   * cannot be verified. Default: false.
+   */
+  readonly isKeyLost?: boolean;
   readonly clock: () => EpochMs;
   /**
    * Rejects with {Unavailable} if this machine's clock may be wrong: a seal with a future time
@@ -87,45 +104,56 @@ const afterConflicts = afterErrors((error) => error instanceof WrongExpectedRevi
   maxAttempts: 10,
 });
 
-export const createSeals = ({
-  store,
-  signer,
-  keys,
-  clock,
-  requireMeasuredClock,
-  time = systemTime,
-}: SealsOptions): Seals => {
+export const createSeals = (options: SealsOptions): Seals => {
+  const { store, signer, formerSigners = [], clock, requireMeasuredClock, time = systemTime } = options;
+
+  const isOfFormerKey = (last: LastSeal | undefined): boolean =>
+    last?.key !== signer.verifierKey && formerSigners.some(({ verifierKey }) => verifierKey === last?.key);
+  /** Once per process: during a rolling restart, instances with either key alternate. */
+  let mayHandOver = true;
+
   const attempt = async (metadata: EventMetadata, signal?: AbortSignal): Promise<RecordedSeal> => {
     await requireMeasuredClock();
-    const { last, end } = await readSeals(store, keys);
+    const { last, end } = await readSeals(options);
     const lastTime = last ? Date.parse(last.data.at) : 0;
     const now = clock();
     const at = new Date(lastTime - now > wrongMs ? now : Math.max(now, lastTime)).toISOString();
-    const data = await prepareSeal({ store, signer, signal }, last, { seal: end + 1, at });
+    const data = await prepareSeal({ ...options, signal }, last, { seal: end + 1, at });
     signal?.throwIfAborted();
     const event = { id: uuidv7(clock()), type: "Sealed", data, metadata };
     const { revision } = await store.append(sealsStream, [event], end < 0 ? "none" : end);
     return { revision, data };
   };
 
-  return {
-    seal: async (metadata) => {
-      try {
-        return await retry({ delayAfter: afterConflicts, time }, () => attempt(metadata));
-      } catch (error) {
-        if (error instanceof WrongExpectedRevision) {
-          throw new Unavailable("Other processes keep sealing the log.", 1, { cause: error });
-        }
-        throw toUnavailable(error);
+  const seal: Seals["seal"] = async (metadata) => {
+    try {
+      return await retry({ delayAfter: afterConflicts, time }, () => attempt(metadata));
+    } catch (error) {
+      if (error instanceof WrongExpectedRevision) {
+        throw new Unavailable("Other processes keep sealing the log.", 1, { cause: error });
       }
+      throw toUnavailable(error);
+    }
+  };
+
+  return {
+    seal,
+    handOver: async (metadata) => {
+      const { last } = await readSeals(options).catch((error: unknown) =>
+        Promise.reject(toUnavailable(error)),
+      );
+      if (isOfFormerKey(last)) await seal(metadata);
     },
     sealIfDue: async (intervalMs, metadata, signal) => {
       try {
-        const { last } = await readSeals(store, keys);
+        const { last } = await readSeals(options);
         const lastAt = last ? Date.parse(last.data.at) : Number.NEGATIVE_INFINITY;
         const age = clock() - lastAt;
-        if (age < intervalMs && age > -wrongMs) return lastAt;
-        return Date.parse((await attempt(metadata, signal)).data.at);
+        const isHandOver = mayHandOver && isOfFormerKey(last);
+        if (age < intervalMs && age > -wrongMs && !isHandOver) return lastAt;
+        const { data } = await attempt(metadata, signal);
+        mayHandOver = false;
+        return Date.parse(data.at);
       } catch (error) {
         if (error instanceof WrongExpectedRevision) return clock(); // another process sealed the log
         throw toUnavailable(error);
@@ -136,7 +164,12 @@ export const createSeals = ({
 
 interface LastSeal extends RecordedSeal {
   readonly tree: MerkleTree;
+  readonly checkpoint: Checkpoint;
+  /** The verifier key of its signer; undefined for a lost key. */
+  readonly key: string | undefined;
 }
+
+type ReadSealsOptions = Pick<SealsOptions, "store" | "keys" | "isKeyLost">;
 
 interface SealsEnd {
   /** Undefined in a new log. */
@@ -146,27 +179,27 @@ interface SealsEnd {
 }
 
 /** @throws {BadSeal} */
-const readSeals = async (store: EventStore, keys: readonly NoteVerifier[]): Promise<SealsEnd> => {
-  const end = await readLastEvent(store, sealsStream);
-  const event = await readLastSealEvent(store);
-  return { last: event && openSeal(event, keys), end: end?.revision ?? -1 };
+const readSeals = async (options: ReadSealsOptions): Promise<SealsEnd> => {
+  const end = await readLastEvent(options.store, sealsStream);
+  const event = await readLastSealEvent(options.store);
+  return { last: event && openSeal(event, options), end: end?.revision ?? -1 };
 };
 
 /** @throws {BadSeal} */
-const openSeal = (event: RecordedEvent, keys: readonly NoteVerifier[]): LastSeal => {
+const openSeal = (event: RecordedEvent, { keys, isKeyLost = false }: ReadSealsOptions): LastSeal => {
   const { revision } = event;
   if (!isSealedEvent(event)) throw new BadSeal(`seal ${revision} is malformed`);
   const { data } = event;
   const tree = { size: data.size, edge: data.edge.map(fromHex) };
-  const text = openNote(data.note, keys);
-  if (text === undefined) {
+  const key = signerOf(data.note, keys);
+  if (!key && !isKeyLost) {
     throw new BadSeal(`seal ${revision} is not signed with a known key: add its verifier key to seal.pub`);
   }
-  const { size, root } = parseCheckpoint(text) ?? {};
-  if (size !== tree.size || !root || !equalBytes(root, rootOf(tree))) {
+  const checkpoint = parseCheckpoint(parseNote(data.note)?.text ?? "");
+  if (checkpoint?.size !== tree.size || !equalBytes(checkpoint.root, rootOf(tree))) {
     throw new BadSeal(`seal ${revision} does not have the tree that its note signs`);
   }
-  return { revision, data, tree };
+  return { revision, data, tree, checkpoint, key: key && verifierKeyOf(key) };
 };
 
 const isSealedEvent = (event: RecordedEvent): event is RecordedEvent & { readonly data: Sealed } =>
@@ -178,7 +211,12 @@ const isSealedEvent = (event: RecordedEvent): event is RecordedEvent & { readonl
  * after `readLedgerEnd`, and the journals after both.
  */
 const prepareSeal = async (
-  { store, signer, signal }: Pick<SealsOptions, "store" | "signer"> & { signal: AbortSignal | undefined },
+  {
+    store,
+    signer,
+    formerSigners = [],
+    signal,
+  }: Pick<SealsOptions, "store" | "signer" | "formerSigners"> & { signal: AbortSignal | undefined },
   last: LastSeal | undefined,
   { seal, at }: { readonly seal: number; readonly at: string },
 ): Promise<Sealed> => {
@@ -195,5 +233,8 @@ const prepareSeal = async (
   tree = appendLeaf(tree, sealLeaf(seal, { position, at }));
   const { size, edge } = tree;
   const note = signer.sign(checkpointText({ origin: signer.name, size, root: rootOf(tree) }));
-  return { position, journals, size, edge: edge.map(toHex), note, at };
+  const sealed = { position, journals, size, edge: edge.map(toHex), note, at };
+  if (!last || last.key === signer.verifierKey) return sealed;
+  const former = formerSigners.find(({ verifierKey }) => verifierKey === last.key);
+  return { ...sealed, newKey: introduceKey(signer.verifierKey, former, last.checkpoint) };
 };

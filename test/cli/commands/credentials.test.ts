@@ -36,7 +36,8 @@ describe("the credentials commands", () => {
 
   const voxledger = async (...args: string[]) => {
     let [stdout, stderr] = ["", ""];
-    const services = { credentials: service.credentials } as unknown as Services;
+    const { credentials } = service;
+    const services = { credentials, handOverSealKey: async () => {} } as unknown as Services;
     const program = createProgram(async (work) => work(services), {
       writeOut: (written) => {
         stdout += written;

@@ -213,7 +213,7 @@ describe("the export of a key's month", () => {
 });
 
 const eventsOf = (lines: readonly string[]): { event: ProvenEvent; inclusion?: InclusionProof }[] => {
-  const reader = createExportReader(keys);
+  const reader = createExportReader(() => keys);
   return lines
     .slice(0, -1)
     .map((line) => reader.read(Buffer.from(line.slice(0, -1))) as { event: ProvenEvent });

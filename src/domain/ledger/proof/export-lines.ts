@@ -53,7 +53,14 @@ const endMember = '{"lines":';
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder();
 
-export const createExportReader = (keys: readonly NoteVerifier[]) => {
+/**
+ * `readKeys`: the keys that may have signed the export, called after all events have been returned.
+ * `explain`: called if none of them did. It may throw an error that explains why.
+ */
+export const createExportReader = (
+  readKeys: () => readonly NoteVerifier[],
+  explain: () => unknown = () => {},
+) => {
   const bytes = createHash("sha256");
   let last: ProvenEvent | undefined;
   let lines = 0;
@@ -61,9 +68,13 @@ export const createExportReader = (keys: readonly NoteVerifier[]) => {
 
   const checkEnd = (text: string): void => {
     const { note } = parse(text) as Partial<ExportEnd>;
+    const keys = readKeys();
     const signed = openNote(String(note), keys);
     const digest = bytes.digest();
-    if (signed === undefined) throw new NotGenuine("the end of the export is not signed with a given key");
+    if (signed === undefined) {
+      explain();
+      throw new NotGenuine("the end of the export is not signed with a given key");
+    }
     if (!keys.some(({ name }) => signed === noteText(name, lines, digest))) {
       throw new NotGenuine(`the export's signature is for other lines than these ${lines}`);
     }

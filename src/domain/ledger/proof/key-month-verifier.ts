@@ -14,14 +14,13 @@ import {
   sealsStream,
   withoutEnvelopes,
 } from "../seals/seal.ts";
-import type { Checkpoint, NoteVerifier } from "../seals/seal-note.ts";
+import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from "../seals/seal-note.ts";
 import { createOrderCheck, isWellFormedProof, requireForm, runChecks } from "./event-check.ts";
 import { createExportReader, type ExportedEvent, readLines } from "./export-lines.ts";
 import { createJournalChains } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 import { PostingsCheck } from "./postings-check.ts";
 import { keyPrefix, QuotaCheck } from "./quota-check.ts";
-import { readCheckpoint } from "./seal-check.ts";
 import { createTimeCheck, type Remarks } from "./time-check.ts";
 
 export interface KeyMonth {
@@ -153,6 +152,17 @@ const readSeal = (event: ProvenEvent, keys: readonly NoteVerifier[]): ReadSeal =
   return { event, checkpoint: readCheckpoint(event, keys) };
 };
 
+/** @throws {NotGenuine} unless the seal signs a checkpoint with one of the keys */
+const readCheckpoint = (event: ProvenEvent & SealEvent, keys: readonly NoteVerifier[]): Checkpoint => {
+  const text = openNote(event.data.note, keys);
+  if (text === undefined) throw new NotGenuine(`${nameOf(event)} is not signed with a given key`);
+  const checkpoint = parseCheckpoint(text);
+  if (!checkpoint || !keys.some(({ name }) => name === checkpoint.origin)) {
+    throw new NotGenuine(`${nameOf(event)} does not sign a checkpoint of this log`);
+  }
+  return checkpoint;
+};
+
 const checkPosition = (event: ProvenEvent, { event: seal }: ReadSeal): void => {
   if (event.position > seal.data.position) {
     throw new NotGenuine(`${nameOf(event)} was added: seal ${seal.revision} ends before it`);
@@ -215,7 +225,7 @@ export const verifyKeyMonth = async (
   keyMonth: KeyMonth,
   onEvents: (streams: ReadonlyMap<string, number>) => void = () => {},
 ): Promise<KeyMonthSummary> => {
-  const reader = createExportReader(keys);
+  const reader = createExportReader(() => keys);
   const verifier = createKeyMonthVerifier(keys, keyMonth);
   async function* reported(): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {

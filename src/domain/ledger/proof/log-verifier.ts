@@ -9,15 +9,19 @@ import { createJournalChains } from "./journal-chains.ts";
 import { PostingsCheck } from "./postings-check.ts";
 import { QuotaCheck } from "./quota-check.ts";
 import { createSealCheck, type SealCheckOptions } from "./seal-check.ts";
+import type { SealPeriod } from "./seal-keys.ts";
 import { createTimeCheck, type Remarks } from "./time-check.ts";
 
 export interface LogSummary {
   readonly events: number;
   readonly seals: number;
-  /** The position and the time of the last seal, and its signed checkpoint. */
+  /**
+   * The position and the time of the last seal of a given or endorsed key, and its signed
+   * checkpoint. This seal proves the log up to its position.
+   */
   readonly sealed: { readonly position: number; readonly at: string; readonly note: string };
   /**
-   * The number of events after the last seal's position. They are consistent, but no seal covers
+   * The number of events after that position. They are consistent, but no seal covers
    * them: some may be forged, and later ones may have been removed.
    */
   readonly unsealed: number;
@@ -26,6 +30,8 @@ export interface LogSummary {
    * type and data, and nothing else.
    */
   readonly partlyCovered: number;
+  /** Which keys have signed the seals, in order. */
+  readonly keys: readonly SealPeriod[];
   readonly remarks: Remarks;
 }
 
@@ -79,15 +85,17 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
       times.add(event);
       events += 1;
     },
+    /** The keys that may have signed the end of an export. Complete after the last event. */
+    acceptedKeys: seals.acceptedKeys,
     /**
      * Call it after the last event.
      * @throws {NotGenuine}
      */
     end: (): LogSummary => {
-      const { last, ...counts } = seals.end();
+      const { last, remarks, ...counts } = seals.end();
       const { position, at, note } = last;
-      const remarks = [...times.remarks(), ...foreign.remarks()];
-      return { events, sealed: { position, at, note }, ...counts, remarks };
+      const all = [...remarks, ...times.remarks(), ...foreign.remarks()];
+      return { events, sealed: { position, at, note }, ...counts, remarks: all };
     },
   };
 };

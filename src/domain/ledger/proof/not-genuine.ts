@@ -21,3 +21,9 @@ export class NotSealed extends NotGenuine {
     super("there is no seal");
   }
 }
+
+/**
+ * The given keys do not lead to the keys of the last seals. These events may be genuine: the log
+ * may have a key that the auditor lacks, or be another log.
+ */
+export class NotEndorsed extends NotGenuine {}

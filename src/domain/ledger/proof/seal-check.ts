@@ -13,9 +13,10 @@ import {
   sealsStream,
   withoutEnvelopes,
 } from "../seals/seal.ts";
-import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from "../seals/seal-note.ts";
+import { type Checkpoint, type NoteVerifier, openNote } from "../seals/seal-note.ts";
 import type { createJournalChains } from "./journal-chains.ts";
-import { NotGenuine, NotSealed, nameOf } from "./not-genuine.ts";
+import { NotEndorsed, NotGenuine, NotSealed, nameOf } from "./not-genuine.ts";
+import { createSealKeys, type SealPeriod } from "./seal-keys.ts";
 
 /**
  * A seal covers an earlier part of the log, so these members must be known before its event is
@@ -27,13 +28,20 @@ export interface SealPlan extends Pick<Sealed, "position" | "at"> {
   readonly coversEnvelopes: boolean;
 }
 
+/** A checkpoint that the auditor has kept. */
+export interface KeptSeal extends Checkpoint {
+  /** The signed note. Default: it has been verified. */
+  readonly note?: string;
+}
+
 export interface SealCheckOptions {
+  /** The keys that the auditor has. They may lead to further keys of seals. */
   readonly keys: readonly NoteVerifier[];
   /** All seals, in order. */
   readonly plan: readonly SealPlan[];
   readonly chains: ReturnType<typeof createJournalChains>;
-  /** A checkpoint that the auditor has kept. One of the seals must have it. */
-  readonly kept?: Checkpoint | undefined;
+  /** One of the seals must have this checkpoint. */
+  readonly kept?: KeptSeal | undefined;
 }
 
 type PlannedEvent = Pick<ProvenEvent, "stream" | "revision" | "type" | "data" | "metadata">;
@@ -55,6 +63,18 @@ interface Covered {
   readonly fromInclusive: number;
   readonly tree: MerkleTree;
   readonly heads: readonly JournalHead[];
+  /** The number of events up to the seal's position, without seals. */
+  readonly events: number;
+}
+
+interface SealsSummary {
+  readonly seals: number;
+  /** The last seal of a given or endorsed key. */
+  readonly last: Sealed;
+  readonly unsealed: number;
+  readonly partlyCovered: number;
+  readonly keys: readonly SealPeriod[];
+  readonly remarks: readonly string[];
 }
 
 /**
@@ -67,9 +87,10 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
   let next = 0;
   let fromInclusive = 0;
   let sealCount = 0;
-  let unsealed = 0;
+  let events = 0;
   let foundKept = false;
-  let last: Sealed | undefined;
+  let last: (Covered & { readonly data: Sealed }) | undefined;
+  const sealKeys = createSealKeys(keys);
 
   /** The numbers of events that only seals of earlier releases cover, by journal. */
   const partlyCovered = new Map<string, number>();
@@ -83,9 +104,15 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
       else partlyCovered.set(head.journal, head.revision + 1);
     }
     tree = appendLeaf(tree, sealLeaf(seal.revision, seal));
-    covered.set(seal.revision, { fromInclusive, tree, heads });
+    covered.set(seal.revision, { fromInclusive, tree, heads, events });
     fromInclusive = seal.position + 1;
-    unsealed = 0;
+  };
+
+  /** @throws {NotEndorsed} if the kept note is not signed with an accepted key */
+  const requireKeptSignature = (): void => {
+    const { note } = kept ?? {};
+    if (note === undefined || openNote(note, sealKeys.accepted()) !== undefined) return;
+    throw new NotEndorsed("the kept seal is not signed with a given key, nor with one that they endorsed");
   };
 
   const compare = (event: ProvenEvent): void => {
@@ -95,17 +122,18 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     const expected = covered.get(event.revision);
     if (!expected) throw new NotGenuine(`${nameOf(event)} does not cover an earlier part of the log`);
     covered.delete(event.revision);
-    const checkpoint = readCheckpoint(event, keys);
+    const { checkpoint, isProof } = sealKeys.add(event);
     compareHeads(event, expected.heads);
     compareTrees(event, checkpoint, expected);
     if (kept?.size === checkpoint.size) {
       if (!equalBytes(kept.root, checkpoint.root)) {
+        requireKeptSignature();
         throw new NotGenuine(`${nameOf(event)} is not the kept seal: the log was rewritten before it`);
       }
       foundKept = true;
     }
     sealCount += 1;
-    last = event.data;
+    if (isProof) last = { ...expected, data: event.data };
   };
 
   return {
@@ -118,35 +146,37 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     },
     /** @throws {NotGenuine} */
     add: (event: ProvenEvent): void => {
-      if (event.stream !== sealsStream) unsealed += 1;
       if (event.stream === sealsStream) compare(event);
+      else events += 1;
+      sealKeys.note(event);
       if (isSealed(event.stream)) tree = appendLeaf(tree, eventLeaf(event));
     },
     /** Adds an event of another program in a sealed stream: seals cover it like any other. */
     addForeign: (event: ProvenEvent): void => {
-      if (event.stream !== sealsStream) unsealed += 1;
+      if (event.stream !== sealsStream) events += 1;
       tree = appendLeaf(tree, eventLeaf(event));
     },
+    /** The keys that may have signed the end of an export. */
+    acceptedKeys: sealKeys.accepted,
     /** @throws {NotGenuine} */
-    end: (): { seals: number; last: Sealed; unsealed: number; partlyCovered: number } => {
+    end: (): SealsSummary => {
       if (sealCount < plan.length) throw new NotGenuine(`seal ${plan[sealCount]?.revision} is missing`);
-      if (kept && !foundKept) throw new NotGenuine(`no seal has the size of the kept one, ${kept.size}`);
+      const remarks = sealKeys.end();
+      if (kept && !foundKept) {
+        requireKeptSignature();
+        throw new NotGenuine(`no seal has the size of the kept one, ${kept.size}`);
+      }
       if (!last) throw new NotSealed();
-      const events = partlyCovered.values().reduce((sum, one) => sum + one, 0);
-      return { seals: sealCount, last, unsealed, partlyCovered: events };
+      return {
+        seals: sealCount,
+        last: last.data,
+        unsealed: events - last.events,
+        partlyCovered: partlyCovered.values().reduce((sum, one) => sum + one, 0),
+        keys: sealKeys.periods,
+        remarks,
+      };
     },
   };
-};
-
-/** @throws {NotGenuine} unless the seal signs a checkpoint with one of the keys */
-export const readCheckpoint = (event: ProvenEvent & SealEvent, keys: readonly NoteVerifier[]): Checkpoint => {
-  const text = openNote(event.data.note, keys);
-  if (text === undefined) throw new NotGenuine(`${nameOf(event)} is not signed with a given key`);
-  const checkpoint = parseCheckpoint(text);
-  if (!checkpoint || !keys.some(({ name }) => name === checkpoint.origin)) {
-    throw new NotGenuine(`${nameOf(event)} does not sign a checkpoint of this log`);
-  }
-  return checkpoint;
 };
 
 const compareHeads = (event: ProvenEvent & SealEvent, expected: readonly JournalHead[]): void => {

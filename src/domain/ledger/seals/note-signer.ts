@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
-import { concatBytes, toBase64, toHex } from "../../bytes.ts";
-import { ed25519, keyId, type NoteVerifier, parseVerifierKey } from "./seal-note.ts";
+import { concatBytes, toBase64 } from "../../bytes.ts";
+import { keyId, type NoteVerifier, parseVerifierKey, verifierKeyOf } from "./seal-note.ts";
 
 export interface NoteSigner {
   /** The name of the key, which is also the origin of its checkpoints. */
@@ -23,7 +23,7 @@ export const createNoteSigner = (name: string, seed: Buffer): NoteSigner => {
   const id = keyId(name, publicKey);
   return {
     name,
-    verifierKey: `${name}+${toHex(id)}+${toBase64(concatBytes(ed25519, publicKey))}`,
+    verifierKey: verifierKeyOf({ name, id, publicKey }),
     sign: (text) => {
       const signature = sign(null, Buffer.from(text), privateKey);
       return `${text}\n— ${name} ${toBase64(concatBytes(id, signature))}\n`;

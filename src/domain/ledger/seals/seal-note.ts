@@ -7,7 +7,7 @@ import { concatBytes, equalBytes, fromBase64, toBase64, toHex, utf8 } from "../.
  */
 
 /** A public key, as its verifier key states it. */
-interface NoteKey {
+export interface NoteKey {
   readonly name: string;
   readonly id: Uint8Array;
   /** 32 bytes. */
@@ -23,7 +23,7 @@ export interface NoteVerifier extends NoteKey {
 }
 
 /** The signature type of Ed25519. */
-export const ed25519 = Uint8Array.of(1);
+const ed25519 = Uint8Array.of(1);
 const idLength = 4;
 const keyLength = 32;
 
@@ -41,17 +41,45 @@ export const parseVerifierKey = (verifierKey: string): NoteKey | undefined => {
   return toHex(expected) === id ? { name, id: expected, publicKey } : undefined;
 };
 
-/** The text of a note that one of the keys signed; undefined for any other note. */
-export const openNote = (note: string, keys: readonly NoteVerifier[]): string | undefined => {
+/** The verifier key of a public key: `name+id+key`. */
+export const verifierKeyOf = ({ name, id, publicKey }: NoteKey): string =>
+  `${name}+${toHex(id)}+${toBase64(concatBytes(ed25519, publicKey))}`;
+
+/** A note as it is written: its signature has not been verified. */
+interface Note {
+  readonly text: string;
+  /** The name and the id of the key that the signature names. */
+  readonly name: string;
+  readonly id: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+/** Returns undefined for a text that is not a note with one signature. */
+export const parseNote = (note: string): Note | undefined => {
   const end = note.lastIndexOf("\n\n");
   if (end < 0) return undefined;
-  const text = note.slice(0, end + 1);
   const [, name, encoded = ""] = /^— (\S+) (\S+)\n$/.exec(note.slice(end + 2)) ?? [];
-  const signature = fromBase64(encoded);
-  if (!signature) return undefined;
-  const key = keys.find((one) => one.name === name && equalBytes(signature.subarray(0, idLength), one.id));
-  return key?.verify(utf8(text), signature.subarray(idLength)) ? text : undefined;
+  const bytes = fromBase64(encoded);
+  if (name === undefined || !bytes) return undefined;
+  const text = note.slice(0, end + 1);
+  return { text, name, id: bytes.subarray(0, idLength), signature: bytes.subarray(idLength) };
 };
+
+/** True if the note says that the key has signed it. */
+export const namesKey = (note: Pick<Note, "name" | "id">, key: NoteKey): boolean =>
+  note.name === key.name && equalBytes(note.id, key.id);
+
+/** Returns the key among these that signed the note; undefined if none did. */
+export const signerOf = <K extends NoteVerifier>(note: string, keys: readonly K[]): K | undefined => {
+  const parsed = parseNote(note);
+  if (!parsed) return undefined;
+  const named = keys.filter((key) => namesKey(parsed, key));
+  return named.find((key) => key.verify(utf8(parsed.text), parsed.signature));
+};
+
+/** The text of a note that one of the keys signed; undefined for any other note. */
+export const openNote = (note: string, keys: readonly NoteVerifier[]): string | undefined =>
+  signerOf(note, keys) && parseNote(note)?.text;
 
 /** A Merkle tree of this many leaves has this root. */
 export interface Checkpoint {

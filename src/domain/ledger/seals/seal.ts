@@ -30,6 +30,17 @@ const journalHead = object({
 });
 export type JournalHead = Checked<typeof journalHead>;
 
+/** A seal key that follows another one. */
+const newKey = object({
+  /** Its verifier key. */
+  key: text,
+  /**
+   * The `endorsementText` in a note that the key of the seal before has signed. Absent if the
+   * sealing process did not have that key.
+   */
+  endorsement: optional(text),
+});
+
 /**
  * Seals of the log. Stream `seals`. All seals sign roots of one Merkle tree that only grows. Each
  * seal appends these leaves: one for every sealed event after the previous seal, in order of
@@ -51,6 +62,8 @@ export const sealShapes = {
     edge: listOf(text),
     /** The signed checkpoint of the tree. */
     note: text,
+    /** Present if the seal before was signed with another key. Earlier versions ignore it. */
+    newKey: optional(newKey),
     at: utcTime,
   },
 };

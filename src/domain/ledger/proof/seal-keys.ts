@@ -1,0 +1,210 @@
+import type { InstallationKeysEvent } from "../../accounts/master-key.ts";
+import { toHex, utf8 } from "../../bytes.ts";
+import { isOfType } from "../../event-shapes.ts";
+import { isEndorsed } from "../seals/endorsement.ts";
+import { createNoteVerifier } from "../seals/note-signer.ts";
+import type { ProvenEvent } from "../seals/proven-event.ts";
+import type { SealEvent } from "../seals/seal.ts";
+import {
+  type Checkpoint,
+  type NoteVerifier,
+  namesKey,
+  openNote,
+  parseCheckpoint,
+  parseNote,
+  verifierKeyOf,
+} from "../seals/seal-note.ts";
+import { NotEndorsed, NotGenuine, nameOf } from "./not-genuine.ts";
+
+/**
+ * Why a seal's key is accepted. `endorsed`: an accepted key endorsed it. `after a loss`: no key
+ * endorsed it, and the log says that its master key was lost. `unknown`: there is no reason.
+ *
+ * Only seals of given and endorsed keys prove something. Each of them proves all that it covers,
+ * earlier seals of other keys included.
+ */
+export type KeyTrust = "given" | "endorsed" | "after a loss" | "unknown";
+
+/** Successive seals of one key. */
+export interface SealPeriod {
+  /** The verifier key. Of an unknown key that no seal states: its name and id. */
+  readonly key: string;
+  readonly trust: KeyTrust;
+  /** The verifier key of the key before, if that endorsed this one. */
+  readonly endorsedBy?: string;
+  /** The numbers of the first and the last seal. */
+  readonly firstSeal: number;
+  readonly lastSeal: number;
+  /** The last seal covers the log up to this position. */
+  readonly position: number;
+}
+
+type Seal = ProvenEvent & SealEvent;
+type Note = NonNullable<ReturnType<typeof parseNote>>;
+
+interface KnownKey {
+  readonly verifier: NoteVerifier;
+  readonly trust: KeyTrust;
+}
+
+interface SignedSeal {
+  readonly event: Seal;
+  readonly checkpoint: Checkpoint;
+  readonly key: string;
+  readonly trust: KeyTrust;
+  /** Absent for an unknown key that no seal states. */
+  readonly verifier: NoteVerifier | undefined;
+  readonly endorsedBy: string | undefined;
+}
+
+/** Finds the key of each seal, in their order, and whether the given keys lead to it. */
+export const createSealKeys = (given: readonly NoteVerifier[]) => {
+  const known = new Map<string, KnownKey>(
+    given.map((verifier) => [verifierKeyOf(verifier), { verifier, trust: "given" }]),
+  );
+  const periods: SealPeriod[] = [];
+  const remarks: string[] = [];
+  /** Keys that endorsed another one, and were not endorsed again since. */
+  const replaced = new Set<string>();
+  let previous: SignedSeal | undefined;
+  /** The last seal of a given or endorsed key. */
+  let proven: SignedSeal | undefined;
+  /** The first seal of an unknown key after that. */
+  let unexplained: SignedSeal | undefined;
+  let lossPosition = -1;
+
+  const trustOf = ({ data }: Seal, key: string, endorser: SignedSeal | undefined): KeyTrust => {
+    const { trust = "unknown" } = known.get(key) ?? {};
+    if (trust !== "unknown") return trust;
+    if (endorser && endorser.trust !== "unknown")
+      return endorser.trust === "given" ? "endorsed" : endorser.trust;
+    const isLossNew = lossPosition > (previous?.event.data.position ?? -1) && lossPosition <= data.position;
+    return data.newKey && isLossNew ? "after a loss" : "unknown";
+  };
+
+  const identify = (event: Seal): SignedSeal => {
+    const { note, checkpoint } = readNote(event);
+    const verifier = findSigner(event, note, [...known.values()]) ?? statedKey(event);
+    const key = verifier ? verifierKeyOf(verifier) : `${note.name}+${toHex(note.id)}`;
+    const endorser = previous && isEndorsedBy(previous, event, key) ? previous : undefined;
+    const trust = trustOf(event, key, endorser);
+    return { event, checkpoint, key, trust, verifier, endorsedBy: endorser?.key };
+  };
+
+  const addPeriod = ({ event: { revision, data }, key, trust, endorsedBy }: SignedSeal): void => {
+    const { position } = data;
+    const last = periods.at(-1);
+    const isSame = last?.key === key;
+    if (isSame) periods.pop();
+    const began = { key, trust, ...(endorsedBy !== undefined && { endorsedBy }), firstSeal: revision };
+    periods.push({ ...(isSame ? last : began), lastSeal: revision, position });
+  };
+
+  const noteReplacement = ({ event, key, endorsedBy }: SignedSeal): void => {
+    if (endorsedBy !== undefined) {
+      replaced.add(endorsedBy);
+      replaced.delete(key);
+    } else if (previous && previous.key !== key && replaced.has(key)) {
+      remarks.push(
+        `${nameOf(event)} is signed with key ${shortKey(key)} again, which another key had replaced: an instance went back to it, or someone else has it`,
+      );
+    }
+  };
+
+  const otherNames = (): boolean =>
+    given.length > 0 && periods.every(({ key }) => given.every(({ name }) => name !== nameOfKey(key)));
+
+  return {
+    /** The periods of keys, in order. */
+    periods: periods as readonly SealPeriod[],
+    /** The keys that may sign the end of an export: all except unknown ones. */
+    accepted: (): NoteVerifier[] =>
+      [...known.values()].filter(({ trust }) => trust !== "unknown").map(({ verifier }) => verifier),
+    /** Call it for all events: some explain a new key. */
+    note: (event: ProvenEvent): void => {
+      if (isOfType<InstallationKeysEvent, ProvenEvent>(event, ["MasterKeyReplaced"]))
+        lossPosition = event.position;
+    },
+    /**
+     * `isProof`: the seal is signed with a given or an endorsed key.
+     * @throws {NotGenuine}
+     */
+    add: (event: Seal): { readonly checkpoint: Checkpoint; readonly isProof: boolean } => {
+      const seal = identify(event);
+      const { key, trust, verifier, checkpoint } = seal;
+      noteReplacement(seal);
+      addPeriod(seal);
+      if (verifier) known.set(key, { verifier, trust });
+      previous = seal;
+      const isProof = trust === "given" || trust === "endorsed";
+      if (isProof && proven && unexplained) {
+        remarks.push(
+          `${nameOf(unexplained.event)} is signed with key ${shortKey(unexplained.key)}, which no given key endorsed. Only ${nameOf(event)} proves what it covers`,
+        );
+      }
+      if (isProof) [proven, unexplained] = [seal, undefined];
+      else if (trust === "unknown") unexplained ??= seal;
+      return { checkpoint, isProof };
+    },
+    /**
+     * Returns remarks. Call it after the last seal.
+     * @throws {NotEndorsed} if the last seals are signed with a key to which no given key leads
+     */
+    end: (): readonly string[] => {
+      if (proven === previous || !previous) return remarks;
+      if (otherNames()) {
+        const names = [...new Set(given.map(({ name }) => name))].join(", ");
+        throw new NotEndorsed(
+          `the given keys are of another log: they are of ${names}, and the seals of ${previous.checkpoint.origin}`,
+        );
+      }
+      const first = unexplained ?? (proven ? undefined : previous);
+      if (first) {
+        const before = proven ? `genuine up to position ${proven.event.data.position}, but ` : "";
+        throw new NotEndorsed(
+          `${before}${nameOf(first.event)} is not signed with a given key, nor with one that a given key endorsed: its key is ${first.key}`,
+        );
+      }
+      const upTo = proven?.event.data.position;
+      return [
+        ...remarks,
+        `the master key was lost, and replaced at position ${lossPosition}. The later seals are of key ${previous.key}, which no earlier key endorsed. Nothing after position ${upTo} is proven: get that key from the operator by another way, compare it, and verify again with both keys`,
+      ];
+    },
+  };
+};
+
+/** @throws {NotGenuine} unless the seal's note is a signed checkpoint */
+const readNote = (event: Seal): { note: Note; checkpoint: Checkpoint } => {
+  const note = parseNote(event.data.note);
+  if (!note) throw new NotGenuine(`${nameOf(event)} is not signed with a given key, nor with any other`);
+  const checkpoint = parseCheckpoint(note.text);
+  if (checkpoint?.origin === note.name) return { note, checkpoint };
+  throw new NotGenuine(`${nameOf(event)} does not sign a checkpoint of this log`);
+};
+
+/** @throws {NotGenuine} if the note names one of the keys, and is not signed with it */
+const findSigner = (event: Seal, note: Note, keys: readonly KnownKey[]): NoteVerifier | undefined => {
+  const named = keys.filter(({ verifier }) => namesKey(note, verifier));
+  const signer = named.find(({ verifier }) => verifier.verify(utf8(note.text), note.signature));
+  if (signer || named.length === 0) return signer?.verifier;
+  throw new NotGenuine(`${nameOf(event)} is not signed with a given key: the signature is wrong`);
+};
+
+/** True if the key of the seal before endorsed this key. */
+const isEndorsedBy = (before: SignedSeal, { data: { newKey } }: Seal, key: string): boolean =>
+  before.verifier !== undefined &&
+  before.key !== key &&
+  newKey?.key === key &&
+  isEndorsed(newKey, before.verifier, before.checkpoint);
+
+/** The key that the seal states, if it signed the seal. */
+const statedKey = ({ data: { newKey, note } }: Seal): NoteVerifier | undefined => {
+  const verifier = newKey && createNoteVerifier(newKey.key);
+  return verifier && openNote(note, [verifier]) !== undefined ? verifier : undefined;
+};
+
+const nameOfKey = (key: string): string => key.slice(0, key.indexOf("+"));
+
+/** The name and the id of a verifier key. */
+export const shortKey = (key: string): string => key.split("+", 2).join("+");
