@@ -31,6 +31,7 @@ export const composeHealth = (
   sealing: SealSchedule,
 ) => {
   const malformed = () => readMalformedEvents(runner.lastKnownView(malformedEvents));
+  const startedAt = clock();
   const checkHealth = createHealth({
     checks: [
       { name: "eventStore", critical: true, probe: () => store.ping() },
@@ -66,7 +67,7 @@ export const composeHealth = (
     malformedEvents: () => malformed().count,
     clockDifferenceMs: () => clockCheck.behindMs,
     ...measureDiskUse(settings),
-    sealAgeSeconds: () => sealing.lastSealedAt && (clock() - sealing.lastSealedAt) / 1_000,
+    sealAgeSeconds: () => (clock() - (sealing.lastSealedAt ?? startedAt)) / 1_000,
     unrecoveredJournals: ledger.unrecoveredJournals,
     pendingCommands: () => handler.pending + ledger.pendingEntries(),
     backgroundEntries: () => ledger.ledger.backgroundEntries,
@@ -74,6 +75,7 @@ export const composeHealth = (
     retention: audio.retentionStats,
     subprocess: audio.subprocessStats,
     scheduler: scheduler.stats,
+    oldestRuns: scheduler.oldestRuns,
     checkHealth,
   });
   const checkAll = checkAllWorkers(checkHealth, shared.askOthers);

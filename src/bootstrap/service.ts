@@ -189,6 +189,7 @@ export const composeService = async (
     voiceFiles: voiceFiles(core.naturalVoices),
   };
   const url = await serveHttp(runtime, application, wyoming ? [eventLog, wyoming] : [eventLog]);
+  telemetry.listening();
 
   // Background tasks, which begin when requests are served.
   const loaded = loadRest().catch(onFatal);
