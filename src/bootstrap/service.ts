@@ -33,6 +33,7 @@ import { composeSeals } from "./event-log/seals.ts";
 import { composeHealth, composeStatus } from "./health.ts";
 import { serveHttp } from "./http.ts";
 import { obtainMasterKeys } from "./master-key.ts";
+import { createErrorLog } from "./observability.ts";
 import { sharedPaths } from "./private-directory.ts";
 import { createShutdownDeadline } from "./shutdown.ts";
 import { composeAudio, openSpeechTools } from "./speech/audio.ts";
@@ -117,7 +118,7 @@ export const composeService = async (
   const drainTimeLeft = createShutdownDeadline(settings.drainSeconds * 1_000);
   let isLogLost = false;
   const shutdownTimeLeft = () => (isLogLost ? Math.min(drainTimeLeft(), lostLogMs) : drainTimeLeft());
-  const onError = (what: string, error: unknown) => log.warn({ err: error }, what);
+  const onError = createErrorLog(log);
 
   const scheduler = createScheduler({
     onStart: telemetry.started,
