@@ -392,7 +392,8 @@ const record = async (kind: StoreKind, target: string): Promise<void> => {
   });
   await mkdir(target, { recursive: true });
   await writeFile(join(target, archiveName), brotliCompressSync(archive));
-  await writeFile(join(target, "recorded.json"), `${written(recorded, 500)}\n`);
+  const defined: Recorded = JSON.parse(JSON.stringify(recorded));
+  await writeFile(join(target, "recorded.json"), `${written(defined, 500)}\n`);
   await rm(folder, { recursive: true });
 };
 
