@@ -46,7 +46,7 @@ const speak = async (url: string, website: Credentials): Promise<void> => {
 /** Restarts the service after each part, so that the log is in one file. */
 const measure = async (dataDir: string, website?: Credentials) => {
   const before = website ? await sizesIn(dataDir) : { log: 0, audio: 0 };
-  const service = await startInstance(dataDir, { VOICE_GALLERY: "off", LOG_LEVEL: "warn" });
+  const service = await startInstance(dataDir, { VOICE_GALLERY: "off" });
   const used = website ?? (await registerWebsite(service.url));
   const cpuBefore = cpuMilliseconds(service.pid);
   if (website) await speak(service.url, website);
