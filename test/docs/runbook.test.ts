@@ -64,7 +64,9 @@ describe("the runbook", () => {
 
   for (const { alert, annotations } of rules) {
     it(`says what ${alert} means for clients, how to check it, what to do, and when it is over`, () => {
-      const parts = [...(sections.get(alert) ?? "").replaceAll("\n", " ").matchAll(/\*\*(\w[\w ]*)[.:]?\*\*/g)];
+      const parts = [
+        ...(sections.get(alert) ?? "").replaceAll("\n", " ").matchAll(/\*\*(\w[\w ]*)[.:]?\*\*/g),
+      ];
       expect(parts.map(([, part]) => part)).to.deep.equal(["Symptom", "For clients", "Check", "Do", "Over"]);
     });
 

@@ -58,7 +58,10 @@ const withDamagedLog = (
     const file = join(data, "events.db");
     await symlink(join(root, "scripts"), join(folder, "scripts"));
     const type: Damaged["type"] = (commands) =>
-      run("bash", ["--norc", "-euc", commands], { cwd: folder, env: { PATH: process.env.PATH, DATA_DIR: data } }).then(
+      run("bash", ["--norc", "-euc", commands], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, DATA_DIR: data },
+      }).then(
         ({ stdout }) => ({ code: 0, text: stdout }),
         ({ code, stdout, stderr }) => ({ code, text: `${stdout}${stderr}` }),
       );
