@@ -1,4 +1,6 @@
+import { execFile } from "node:child_process";
 import { Writable } from "node:stream";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { loggableMessage } from "../../src/audio/pipeline/log.ts";
 import { createErrorLog, createLogger } from "../../src/bootstrap/observability.ts";
@@ -53,6 +55,21 @@ describe("The log", () => {
     report("usage could not be posted", new Unavailable("The event store failed.", 1, { cause: lost }));
     report("a request got no response", new Error("a fault"));
     expect(lines).to.deep.equal(["a request got no response"]);
+  });
+
+  it("ends with the number of lines that were dropped because nobody took them", async () => {
+    const written = 20_000;
+    const program = `
+      import { createLogger } from "./src/bootstrap/observability.ts";
+      const log = createLogger("info");
+      for (let line = 0; line < ${written}; line++) log.info("x".repeat(1_000));`;
+    const args = ["--input-type=module", "-e", program];
+    const { stdout } = await promisify(execFile)("scripts/node", args, { maxBuffer: 2 ** 26 });
+    const lines = stdout.trimEnd().split("\n");
+    const { dropped, ...last } = JSON.parse(lines.at(-1) ?? "");
+    expect(last).to.include({ level: "warn", msg: "lines of the log were dropped" });
+    expect(dropped).to.be.above(0);
+    expect(lines.length - 1 + dropped).to.equal(written);
   });
 
   it("has the code of a system error, and none of the input that Node adds to an error", () => {
