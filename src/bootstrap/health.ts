@@ -37,6 +37,7 @@ export const composeHealth = (
     const notes = [skippedEvents(malformed(), malformedElsewhere()), otherJournals(ledger.foreignJournals())];
     return notes.filter((note) => note !== undefined).join("; ") || undefined;
   };
+  const startedAt = clock();
   const checkHealth = createHealth({
     checks: [
       { name: "eventStore", critical: true, probe: () => store.ping() },
@@ -75,7 +76,7 @@ export const composeHealth = (
     malformedEvents: () => malformed().count + malformedElsewhere(),
     clockDifferenceMs: () => clockCheck.behindMs,
     ...measureDiskUse(settings),
-    sealAgeSeconds: () => sealing.lastSealedAt && (clock() - sealing.lastSealedAt) / 1_000,
+    sealAgeSeconds: () => (clock() - (sealing.lastSealedAt ?? startedAt)) / 1_000,
     unrecoveredJournals: ledger.unrecoveredJournals,
     userProjections: () => userProjections?.installed() ?? [],
     pendingCommands: () => handler.pending + ledger.pendingEntries(),
@@ -84,6 +85,7 @@ export const composeHealth = (
     retention: audio.retentionStats,
     subprocess: audio.subprocessStats,
     scheduler: scheduler.stats,
+    oldestRuns: scheduler.oldestRuns,
     checkHealth,
   });
   const checkAll = checkAllWorkers(checkHealth, shared.askOthers);

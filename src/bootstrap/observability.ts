@@ -2,6 +2,7 @@ import pino, { type DestinationStream, type Logger } from "pino";
 import sonicBoom from "sonic-boom";
 import packageJson from "../../package.json" with { type: "json" };
 import { ServiceError } from "../domain/errors.ts";
+import { EventStoreLost } from "../eventstore/event-store.ts";
 import { trustedProxies } from "../http/kernel/client-address.ts";
 import { type Settings, withSettingName } from "../settings/read-settings.ts";
 import type { RunningTelemetry } from "../telemetry/sdk.ts";
@@ -24,7 +25,21 @@ export const createLogger = (
     output,
   );
 
-/** Lines that no reader takes are kept up to this size. Later ones are dropped. */
+/**
+ * Returns a function that logs the errors of background work. A lost log fails all of it, and is
+ * reported once: the process ends with that line.
+ */
+export const createErrorLog =
+  (log: { warn(fields: object, message: string): void }) =>
+  (what: string, error: unknown): void => {
+    if (!isOfLostLog(error, deepestCause)) log.warn({ err: error }, what);
+  };
+
+const isOfLostLog = (error: unknown, causes: number): boolean =>
+  error instanceof EventStoreLost ||
+  (error instanceof Error && causes > 0 && isOfLostLog(error.cause, causes - 1));
+
+/** Lines that no reader takes are kept up to this size. Later ones are dropped, and counted. */
 const maxWaitingBytes = 16 * 1024 ** 2;
 /** At the exit a full pipe is retried for two seconds: every 100 ms. */
 const retriesAtExit = 20;
@@ -37,6 +52,7 @@ const retriesAtExit = 20;
 const standardOutput = (): DestinationStream => {
   let retriesLeft = Number.POSITIVE_INFINITY;
   let isGone = false;
+  let dropped = 0;
   const retryEAGAIN = (): boolean => {
     retriesLeft -= 1;
     return retriesLeft >= 0;
@@ -45,6 +61,20 @@ const standardOutput = (): DestinationStream => {
   output.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
     isGone = true;
+  });
+  output.on("drop", () => {
+    dropped += 1;
+  });
+  output.on("drain", () => {
+    if (dropped === 0) return;
+    const line = {
+      level: "warn",
+      time: new Date().toISOString(),
+      dropped,
+      msg: "lines of the log were dropped",
+    };
+    dropped = 0;
+    output.write(`${JSON.stringify(line)}\n`);
   });
   process.on("exit", () => {
     retriesLeft = retriesAtExit;

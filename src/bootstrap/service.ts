@@ -30,6 +30,7 @@ import { followOthers } from "./follow-others.ts";
 import { composeHealth, composeStatus } from "./health.ts";
 import { serveHttp } from "./http.ts";
 import { obtainMasterKeys } from "./master-key.ts";
+import { createErrorLog } from "./observability.ts";
 import { sharedPaths } from "./private-directory.ts";
 import { createShutdownDeadline } from "./shutdown.ts";
 import { composeAudio, openSpeechTools } from "./speech/audio.ts";
@@ -114,7 +115,7 @@ export const composeService = async (
   const drainTimeLeft = createShutdownDeadline(settings.drainSeconds * 1_000);
   let isLogLost = false;
   const shutdownTimeLeft = () => (isLogLost ? Math.min(drainTimeLeft(), lostLogMs) : drainTimeLeft());
-  const onError = (what: string, error: unknown) => log.warn({ err: error }, what);
+  const onError = createErrorLog(log);
 
   const scheduler = createScheduler({
     onStart: telemetry.started,
@@ -192,6 +193,7 @@ export const composeService = async (
     voiceFiles: voiceFiles(core.naturalVoices),
   };
   const url = await serveHttp(runtime, application, wyoming ? [eventLog, wyoming] : [eventLog]);
+  telemetry.listening();
 
   // Background tasks, which begin when requests are served.
   const loaded = loadRest().catch(onFatal);

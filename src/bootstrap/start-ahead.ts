@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import { type SqliteThreads, startThreads } from "../eventstore/sqlite/threads.ts";
 import type { Writer } from "../eventstore/sqlite/writer.ts";
@@ -17,11 +18,26 @@ export const startAhead = async (settings: Settings, log: Pick<Logger, "warn">) 
   const options = helperOptions({ concurrency: settings.synthesisConcurrency });
   const helper = superviseHostProcess(options, (sentence) => log.warn(sentence));
   resources.defer(helper.close);
-  helper.current().catch(() => {}); // the service asks for it again, and reports its failure
+  let failure: unknown;
+  helper.current().catch((error: unknown) => {
+    failure = error;
+  });
+  const superviseHelper: typeof superviseHostProcess = (given) => {
+    if (!isDeepStrictEqual(given, options))
+      throw new Error("the speech tools were started with other options");
+    /** The service reports the failure of the first start, and does not repeat it at once. */
+    const current: typeof helper.current = async () => {
+      const failed = failure;
+      failure = undefined;
+      if (failed !== undefined) throw failed;
+      return await helper.current();
+    };
+    return { ...helper, current };
+  };
   const threads = await startEventStoreThreads(settings);
   if (threads) resources.defer(threads.close);
   const started = resources.move();
-  return { superviseHelper: () => helper, threads, close: () => started.disposeAsync() };
+  return { superviseHelper, threads, close: () => started.disposeAsync() };
 };
 
 /**

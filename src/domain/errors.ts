@@ -117,6 +117,11 @@ export class KeyIsSuspended extends Forbidden {
     super(`The key is suspended: ${reason}. ${liftedBy[by]}`);
     this.by = by;
   }
+
+  /** An operator's reason may name persons: it is in the ledger once, and not in the log. */
+  override get loggable(): string {
+    return this.by === "quota" ? this.message : `The key is suspended. ${liftedBy[this.by]}`;
+  }
 }
 
 const liftedBy: Readonly<Record<KeyIsSuspended["by"], string>> = {

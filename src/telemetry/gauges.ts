@@ -28,6 +28,9 @@ export const observeSources = ({ observe }: Instruments, sources: MetricSources)
     });
   observeResources("slotsUsed", ({ running }) => running);
   observeResources("oldestWait", ({ oldestWaitMs }) => oldestWaitMs / 1_000);
+  observe("oldestRun", (observeValue) => {
+    for (const [resource, ms] of sources.oldestRuns()) observeValue(ms / 1_000, queueOf(resource));
+  });
   observe("queueRefusals", (observeValue) => {
     for (const { resource, refused, refusedForKey } of sources.scheduler()) {
       observeValue(refused - refusedForKey, { ...queueOf(resource), scope: "all" });

@@ -1,3 +1,4 @@
+import { audioStoreMetrics } from "./audio-store-metrics.ts";
 import { batchSizes, requestSeconds, storeSeconds, waitSeconds, workSeconds } from "./buckets.ts";
 import { counter, gauge, histogram, type Metric } from "./metric-definition.ts";
 import { processMetrics } from "./process-metrics.ts";
@@ -10,6 +11,9 @@ import { userProjectionMetrics } from "./user-projection-metrics.ts";
  */
 
 export const metricDefinitions = {
+  starting: gauge("voxledger.starting", "{process}", "1 until the service listens, then 0.", {
+    combined: "max",
+  }),
   requests: histogram(
     "http.server.request.duration",
     "s",
@@ -120,6 +124,12 @@ export const metricDefinitions = {
     "Longest time in which an API key with waiting jobs, and below its limits, has got no slot.",
     { attributes: ["queue", "engine"], combined: "max" },
   ),
+  oldestRun: gauge(
+    "voxledger.queue.oldest_run",
+    "s",
+    "Longest time for which a running job has held its slot; 0 if none runs.",
+    { attributes: ["queue", "engine"], combined: "max" },
+  ),
   queueRefusals: counter(
     "voxledger.queue.refusals",
     "{job}",
@@ -215,10 +225,12 @@ export const metricDefinitions = {
     read: ({ logBytes }) => logBytes(),
     combined: "max",
   }),
-  sealAge: gauge("voxledger.seal.age", "s", "Age of the log's last seal. One is due each hour.", {
-    read: ({ sealAgeSeconds }) => sealAgeSeconds(),
-    combined: "max",
-  }),
+  sealAge: gauge(
+    "voxledger.seal.age",
+    "s",
+    "Age of the log's last seal, or the time since the start until it is known. One is due each hour.",
+    { read: ({ sealAgeSeconds }) => sealAgeSeconds(), combined: "max" },
+  ),
   unrecoveredJournals: gauge(
     "voxledger.journals.unrecovered",
     "{journal}",
@@ -226,62 +238,7 @@ export const metricDefinitions = {
     { read: ({ unrecoveredJournals }) => unrecoveredJournals(), combined: "max" },
   ),
 
-  audioStoreDuration: histogram(
-    "voxledger.audio_store.operation.duration",
-    "s",
-    "Audio store operations by outcome: found, absent, stored, failed, abandoned.",
-    { attributes: ["operation", "outcome"], bounds: storeSeconds },
-  ),
-  pendingObjects: gauge(
-    "voxledger.audio_store.pending.objects",
-    "{object}",
-    "Audio objects that wait to be written.",
-    { read: ({ pipeline }) => pipeline().writes.pendingObjects },
-  ),
-  pendingBytes: gauge(
-    "voxledger.audio_store.pending.size",
-    "By",
-    "Memory used by audio objects that wait to be written.",
-    { read: ({ pipeline }) => pipeline().writes.pendingBytes },
-  ),
-  lostObjects: counter(
-    "voxledger.audio_store.lost",
-    "{object}",
-    "Audio objects that were not written. They are synthesized again on request.",
-    { read: ({ pipeline }) => pipeline().writes.lost },
-  ),
-  storeFull: gauge(
-    "voxledger.audio_store.full",
-    "{store}",
-    "1 while the audio store has no space: new audio is served but not stored.",
-    { read: ({ pipeline }) => Number(pipeline().writes.isFull), combined: "max" },
-  ),
-  audioSize: gauge("voxledger.audio_store.size", "By", "Size of the stored audio when it was last listed.", {
-    read: ({ retention }) => retention().keptBytes,
-    combined: "max",
-  }),
-  diskFree: gauge("voxledger.disk.free", "By", "Free space on the disk of a folder: log, audio.", {
-    attributes: ["folder"],
-    combined: "min",
-  }),
-  removedObjects: counter(
-    "voxledger.audio_store.removed.objects",
-    "{object}",
-    "Audio objects that retention has removed.",
-    { read: ({ retention }) => retention().removedObjects },
-  ),
-  removedBytes: counter("voxledger.audio_store.removed.size", "By", "Size of the removed audio objects.", {
-    read: ({ retention }) => retention().removedBytes,
-  }),
-  writeRetries: counter("voxledger.audio_store.retries", "{retry}", "Retried writes to the audio store.", {
-    read: ({ pipeline }) => pipeline().writes.retried,
-  }),
-  readsSuspended: gauge(
-    "voxledger.audio_store.reads_suspended",
-    "{store}",
-    "1 while reads from the audio store are suspended after failures.",
-    { read: ({ pipeline }) => Number(pipeline().storeReads === "open"), combined: "max" },
-  ),
+  ...audioStoreMetrics,
   cacheBytes: gauge("voxledger.memory_cache.size", "By", "Size of the audio in the memory cache.", {
     read: ({ pipeline }) => pipeline().memory.bytes,
   }),

@@ -121,6 +121,8 @@ const instrument = (sampler: Sampler) => {
   const refusals = instruments.counter("refusals");
   const errors = instruments.counter("errors");
   const stop = observeProcess(instruments);
+  let isListening = false;
+  instruments.observe("starting", (observeValue) => observeValue(Number(!isListening)));
   const telemetry: Telemetry = {
     eventStore: instrumentEventStore(instruments),
     commands: traceCommands,
@@ -142,6 +144,9 @@ const instrument = (sampler: Sampler) => {
     provider: countProviderEvents(instruments),
     started: recordWaits(instruments),
     requests: createRequestObserver(instruments, sampler),
+    listening: () => {
+      isListening = true;
+    },
     observe: (sources) => observeSources(instruments, sources),
   };
   return { telemetry, stop };

@@ -55,6 +55,8 @@ export interface Telemetry {
   readonly started: (resource: string, waitedMs: number) => void;
   /** Undefined when telemetry is disabled. */
   readonly requests: RequestObserver | undefined;
+  /** Called when the service listens. */
+  listening(): void;
   /** Reads the sources at each collection. */
   observe(sources: MetricSources): void;
 }
@@ -75,8 +77,8 @@ export interface MetricSources {
   diskFree(): Promise<readonly { readonly folder: string; readonly bytes: number }[]>;
   /** Returns undefined unless the log is a file. */
   logBytes(): Promise<number | undefined>;
-  /** The age of the last seal; undefined before the first check. */
-  sealAgeSeconds(): number | undefined;
+  /** The age of the last seal, or the time since the start until it is known. */
+  sealAgeSeconds(): number;
   /** Journals of ended processes whose recovery has failed. */
   unrecoveredJournals(): number;
   /** The projections that the EventStoreDB server runs for operators. */
@@ -85,6 +87,8 @@ export interface MetricSources {
   retention(): RetentionStats;
   subprocess(): { readonly restarts: number };
   scheduler(): readonly ResourceStats[];
+  /** The longest time for which a running job has held its slot, in milliseconds, by resource. */
+  oldestRuns(): ReadonlyMap<string, number>;
   checkHealth: CheckHealth;
 }
 
@@ -111,5 +115,6 @@ export const noTelemetry: Telemetry = {
   provider: () => {},
   started: () => {},
   requests: undefined,
+  listening: () => {},
   observe: () => {},
 };

@@ -68,7 +68,8 @@ class RemoteResource implements Resource {
   readonly #context: ResourceContext;
   /** The times since which jobs of this worker wait, by their ids. */
   readonly #waiting = new Map<number, number>();
-  #running = 0;
+  /** The running jobs of this worker, the oldest first. */
+  readonly #runs = new Set<{ readonly startedAt: number }>();
   #lastGrantAt = Number.NEGATIVE_INFINITY;
   #fullAt = Number.NEGATIVE_INFINITY;
 
@@ -126,7 +127,7 @@ class RemoteResource implements Resource {
   }
 
   running(): number {
-    return this.#running;
+    return this.#runs.size;
   }
 
   queued(): number {
@@ -147,6 +148,11 @@ class RemoteResource implements Resource {
     return Math.max(0, this.#context.time.now() - Math.max(oldest, this.#lastGrantAt));
   }
 
+  oldestRunMs(): number {
+    const [oldest] = this.#runs;
+    return oldest ? this.#context.time.now() - oldest.startedAt : 0;
+  }
+
   async #request(id: number, waiter: Waiter, options: AcquireOptions): Promise<"granted" | Scope> {
     const { seconds: responseSeconds, sequence } = waiter;
     const request = { ...this.#requestOf(waiter), id, responseSeconds, sequence, options };
@@ -158,12 +164,10 @@ class RemoteResource implements Resource {
   }
 
   #hold(id: number): () => void {
-    let isHeld = true;
-    this.#running += 1;
+    const run = { startedAt: this.#context.time.now() };
+    this.#runs.add(run);
     return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.#running -= 1;
+      if (!this.#runs.delete(run)) return;
       this.#port.post("releaseSlot", id);
       this.#context.onChange();
     };

@@ -81,11 +81,21 @@ describe("Retention of audio", () => {
     await Promise.all(Array.from({ length: 20 }, (_, index) => stored(index, now - index * day)));
     const all = retentionWith({});
     expect(all.stats().keptBytes).to.equal(undefined);
+    await all.measure(never);
+    expect(all.stats()).to.include({ removedObjects: 0, keptBytes: 20 * kilobyte });
     await all.runOnce(never);
     expect(all.stats()).to.include({ removedObjects: 0, keptBytes: 20 * kilobyte });
     const some = retentionWith({ maxBytes: 7.5 * kilobyte });
     await some.runOnce(never);
     expect(some.stats()).to.include({ removedObjects: 13, keptBytes: 7 * kilobyte });
+  });
+
+  it("removes nothing when it only measures", async () => {
+    const names = [await stored(0, now - 300 * day)];
+    const retention = retentionWith({ maxAgeMs: day, maxBytes: 1 });
+    await retention.measure(never);
+    expect(await kept(names)).to.deep.equal([0]);
+    expect(retention.stats()).to.include({ removedObjects: 0, keptBytes: kilobyte });
   });
 
   it("removes nothing while the clock is wrong", async () => {
@@ -215,8 +225,9 @@ describe("Retention of audio", () => {
       throw new Error("the store is down");
     };
     const stop = scheduleRetention({
-      retention: { runOnce },
+      retention: { runOnce, measure: runOnce },
       intervalMs: hour,
+      isMeasuredFirst: false,
       time,
       random: () => 0.5,
       log: quiet,
@@ -227,6 +238,30 @@ describe("Retention of audio", () => {
     }
     await stop();
     expect(time.waiting()).to.equal(0);
+  });
+});
+
+describe("A store that is measured first", () => {
+  it("is measured within five minutes of the start, and cleaned later", async () => {
+    const time = createManualTime();
+    const runs: string[] = [];
+    const stop = scheduleRetention({
+      retention: {
+        measure: async () => void runs.push("measured"),
+        runOnce: async () => void runs.push("cleaned"),
+      },
+      intervalMs: 24 * hour,
+      isMeasuredFirst: true,
+      time,
+      random: () => 1,
+      log: quiet,
+    });
+    time.advance(5 * 60_000);
+    await until(() => runs.length === 1 && time.waiting() === 1);
+    time.advance(24 * hour);
+    await until(() => runs.length === 2 && time.waiting() === 1);
+    await stop();
+    expect(runs).to.deep.equal(["measured", "cleaned"]);
   });
 });
 

@@ -1,8 +1,11 @@
+import { execFile } from "node:child_process";
 import { Writable } from "node:stream";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { loggableMessage } from "../../src/audio/pipeline/log.ts";
-import { createLogger } from "../../src/bootstrap/observability.ts";
-import { EngineFailed, Unavailable, Unpronounceable } from "../../src/domain/errors.ts";
+import { createErrorLog, createLogger } from "../../src/bootstrap/observability.ts";
+import { EngineFailed, KeyIsSuspended, Unavailable, Unpronounceable } from "../../src/domain/errors.ts";
+import { EventStoreLost } from "../../src/eventstore/event-store.ts";
 
 describe("The log", () => {
   const logged = (error: unknown): Record<string, unknown> => {
@@ -36,6 +39,37 @@ describe("The log", () => {
       expect(JSON.stringify(logged(error))).to.not.match(/ꕙ|A559/);
     }
     expect(loggableMessage(refusal)).to.equal("The request is invalid.");
+  });
+
+  it("has an operator's reason for a suspension nowhere", () => {
+    const { loggable, message } = new KeyIsSuspended("abuse by Ann", "operator");
+    expect(message).to.include("abuse by Ann");
+    expect(loggable).to.equal("The key is suspended. Only the operator can reinstate it.");
+  });
+
+  it("has no line for work that fails because the log is lost", () => {
+    const lines: string[] = [];
+    const report = createErrorLog({ warn: (_: object, what: string) => void lines.push(what) });
+    const lost = new EventStoreLost("its file was removed or replaced");
+    report("a view has stopped", lost);
+    report("usage could not be posted", new Unavailable("The event store failed.", 1, { cause: lost }));
+    report("a request got no response", new Error("a fault"));
+    expect(lines).to.deep.equal(["a request got no response"]);
+  });
+
+  it("ends with the number of lines that were dropped because nobody took them", async () => {
+    const written = 20_000;
+    const program = `
+      import { createLogger } from "./src/bootstrap/observability.ts";
+      const log = createLogger("info");
+      for (let line = 0; line < ${written}; line++) log.info("x".repeat(1_000));`;
+    const args = ["--input-type=module", "-e", program];
+    const { stdout } = await promisify(execFile)("scripts/node", args, { maxBuffer: 2 ** 26 });
+    const lines = stdout.trimEnd().split("\n");
+    const { dropped, ...last } = JSON.parse(lines.at(-1) ?? "");
+    expect(last).to.include({ level: "warn", msg: "lines of the log were dropped" });
+    expect(dropped).to.be.above(0);
+    expect(lines.length - 1 + dropped).to.equal(written);
   });
 
   it("has the code of a system error, and none of the input that Node adds to an error", () => {

@@ -69,6 +69,21 @@ export const resourceContract = (
       expect(resource.running()).to.equal(0);
     });
 
+    it("reports for how long the oldest running job has held its slot", async () => {
+      open({ concurrency: 2, concurrencyPerKey: 2 });
+      for (const name of ["a1", "a2", "a3"]) {
+        void ask(name, createWaiter("a"));
+        await settle();
+        time.advance(1_000);
+      }
+      expect(resource.oldestRunMs()).to.equal(3_000);
+      await release("a1");
+      expect(resource.oldestRunMs()).to.equal(2_000);
+      await release("a2");
+      await release("a3");
+      expect(resource.oldestRunMs()).to.equal(0);
+    });
+
     it("gives no key all slots", async () => {
       open({ concurrency: 3, concurrencyPerKey: 2 });
       for (const name of ["a1", "a2", "a3", "b1"]) void ask(name, createWaiter(name[0]));

@@ -30,6 +30,9 @@ describe("a running service whose SQLite file is lost", () => {
           await apply(folder);
           await gone(...all);
           expect(await service.stop()).to.equal(1);
+          const warnings = service.log.filter((line) => line.includes('"level":"warn"'));
+          const repeated = warnings.filter((line) => line.includes("removed or replaced"));
+          expect(repeated.length, "one of each worker").to.be.at.most(workers === "1" ? 0 : Number(workers));
           const lines = service.log.filter((line) => line.startsWith("voxledger: "));
           expect(lines).to.deep.equal([
             "voxledger: the event store failed: its file was removed or replaced\n",

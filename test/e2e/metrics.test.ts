@@ -79,6 +79,11 @@ describe("The service's metrics", () => {
       for (const folder of ["log", "audio"])
         expect(sumOf(samples, prometheusName(metricDefinitions.diskFree), { folder })).to.be.above(0);
       expect(sumOf(samples, prometheusName(metricDefinitions.logSize))).to.be.above(100_000);
+      const ages = samples.filter(({ name }) => name === prometheusName(metricDefinitions.sealAge));
+      expect(
+        ages.map(({ value }) => value >= 0),
+        "known from the start on",
+      ).to.deep.equal([true]);
       const unrecovered = prometheusName(metricDefinitions.unrecoveredJournals);
       expect(samples.filter(({ name }) => name === unrecovered).map(({ value }) => value)).to.deep.equal([0]);
     });

@@ -83,12 +83,6 @@ describe("the Prometheus and Grafana configuration", () => {
     });
   }
 
-  it("has in docs/operate/alerts.md what to do for each alert, and for no other", () => {
-    const rows = read("../docs/operate/alerts.md").match(/^\| `Voxledger.*$/gm) ?? [];
-    const named = rows.flatMap((row) => row.split("|")[1]?.match(/Voxledger\w+/g) ?? []);
-    expect(named.toSorted()).to.deep.equal(rules.map(({ alert }) => alert).toSorted());
-  });
-
   it("uses each of the service's metrics in a panel or an alert", () => {
     const inPanels = dashboard.panels.flatMap(({ targets = [] }) =>
       targets.flatMap(({ expr }) => parseExpression(expr).selected.map(({ name }) => name)),
@@ -144,6 +138,20 @@ describe("the Prometheus and Grafana configuration", () => {
     const targets = alerting.alertmanagers.flatMap(({ static_configs: [first] }) => first?.targets);
     expect(targets).to.deep.equal(["alertmanager:9093"]);
     expect((readYaml("compose.yaml") as { services: object }).services).to.have.property("alertmanager");
+  });
+
+  it("gives the rules the address of the runbook, which is no label of the alerts that are sent", () => {
+    const { global, alerting } = readYaml("prometheus/prometheus.yml") as {
+      global: { external_labels: Record<string, string> };
+      alerting: { alert_relabel_configs: object[] };
+    };
+    expect(Object.keys(global.external_labels)).to.deep.equal(["runbook"]);
+    expect(global.external_labels.runbook).to.match(/^\$\{RUNBOOK_URL\}$/);
+    expect(alerting.alert_relabel_configs).to.deep.equal([{ action: "labeldrop", regex: "runbook" }]);
+    const { services } = readYaml("compose.yaml") as {
+      services: { prometheus: { environment: Record<string, string> } };
+    };
+    expect(services.prometheus.environment.RUNBOOK_URL).to.match(/^\$\{RUNBOOK_URL:-\}$/);
   });
 
   it("has the same alerts for the Prometheus operator, whose pods have the job of the rules", () => {

@@ -1,12 +1,11 @@
 import { expect } from "chai";
 import { composeAuditProof } from "../../src/bootstrap/commands/audit-proof.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
-import { composeService } from "../../src/bootstrap/service.ts";
+import { composeService, type Service } from "../../src/bootstrap/service.ts";
 import { registerAuditProofCommands } from "../../src/cli/commands/audit-proof.ts";
 import { readSettings } from "../../src/settings/read-settings.ts";
 import { synthesize } from "../support/client.ts";
 import { runCommand } from "../support/command-line.ts";
-import { rejection } from "../support/rejection.ts";
 import { shareHelper } from "../support/tool-host.ts";
 import { openRecorded, recordedVersions, storeKinds } from "./recorded.ts";
 
@@ -21,7 +20,18 @@ for (const version of recordedVersions) {
       const settings = readSettings(opened.env);
       const start = () =>
         composeService(settings, createLogger("silent"), { machine, superviseHelper: shareHelper });
-      const refusal = String(await rejection(start()));
+      const query = { voice: "UK English Female", text: "The train leaves at nine." };
+      const speak = async ({ url }: Service): Promise<Response> =>
+        await synthesize(url, opened.recorded.websites.shop, query);
+      /** A start fails if it has to record something, as the first of a version. */
+      const findRefusal = async (): Promise<string> => {
+        const started = await start().catch(String);
+        if (typeof started === "string") return started;
+        const text = await (await speak(started)).text();
+        await started.close();
+        return text;
+      };
+      const refusal = await findRefusal();
       expect(refusal).to.include("Nothing is recorded").and.to.include("voxledger clock accept");
 
       const accepted = await runCommand(opened.env, ["clock", "accept", "--json"], undefined, machine);
@@ -32,8 +42,7 @@ for (const version of recordedVersions) {
       expect(JSON.parse(repeated.stdout)).to.have.keys("accepted");
 
       const service = await start();
-      const query = { voice: "UK English Female", text: "The train leaves at nine." };
-      expect((await synthesize(service.url, opened.recorded.websites.shop, query)).status).to.equal(200);
+      expect((await speak(service)).status).to.equal(200);
       await service.close();
       const register = (program: Parameters<typeof registerAuditProofCommands>[0]) =>
         registerAuditProofCommands(

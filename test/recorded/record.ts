@@ -23,7 +23,9 @@ import { openEventStore } from "../../src/bootstrap/event-log/open-event-store.t
 import { readSealKeys } from "../../src/bootstrap/event-log/seals.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService, type Service } from "../../src/bootstrap/service.ts";
+import { eventTypes } from "../../src/domain/event-shapes.ts";
 import { journalPrefix } from "../../src/domain/ledger/journal/journal.ts";
+import { readLog } from "../../src/eventstore/follow-events.ts";
 import { validatedEventStore } from "../../src/eventstore/validated-event-store.ts";
 import { createCloseUsageAccounts } from "../../src/ledger/accounts/close-usage-accounts.ts";
 import { verifyLog } from "../../src/ledger/proof/audit-verify.ts";
@@ -38,6 +40,7 @@ import { openStream } from "../support/streams.ts";
 import { shareHelper } from "../support/tool-host.ts";
 import { serveWebhookReceiver } from "../support/webhook-receiver.ts";
 import { goodCredentials, serveProviders } from "../support/wire/providers.ts";
+import { makeOperatorChanges } from "./operator-changes.ts";
 import { archiveName, type Recorded, type RecordedAudio, type StoreKind, storeKinds } from "./recorded.ts";
 
 interface OpenStore {
@@ -53,6 +56,16 @@ const minuteMs = 60_000;
 const time = { now: 0 };
 const clock = () => time.now;
 const machine = machineAt(time);
+/** Types of events that need what a recording does not have. */
+const unrecorded: readonly string[] = [
+  ...["ClockAccepted", "ClockCorrected"], // a wrong clock
+  ...["NamingKeyReencrypted", "CredentialsReencrypted", "WebhookSecretReencrypted"], // another master key
+  ...["VoicesChosen", "VoicesReported", "SampleSpoken"], // natural voices, and the gallery
+  // Killed processes, and requests that fail or compete.
+  ...["IdempotencyKeyReleased", "ReservationSettled", "ReservationsRecalled"],
+  ...["JournalPosted", "UsageCarriedOver", "DeliveryFailed"],
+  "OriginVerified", // a page at the origin
+];
 /** STREAM_PREFIX of the installation on EventStoreDB. */
 const prefix = "shared";
 
@@ -208,6 +221,16 @@ class Recording {
     return { text, seal: sealed.note };
   }
 
+  /** @throws unless the log has every type of events that this version writes */
+  async requireAllTypes(): Promise<void> {
+    const { events } = await openEventStore(this.settings, { clock, readOnly: true });
+    const recorded = new Set<unknown>();
+    for await (const { type } of readLog(events)) recorded.add(type);
+    await events.close();
+    const missing = eventTypes.filter((type) => !recorded.has(type) && !unrecorded.includes(type));
+    if (missing.length > 0) throw new Error(`nothing records ${missing.join(", ")}`);
+  }
+
   /** Closes the month as a running service does some minutes after its end. */
   async closeMonth(apiKeys: readonly string[]): Promise<void> {
     const { events } = await openEventStore(this.settings, { clock, readOnly: false });
@@ -281,8 +304,12 @@ const secondDay = async (recording: Recording, { shop, library, forum }: Website
   await recording.stop();
 };
 
-/** A new plan, a revoked secret and a suspension. */
-const thirdDay = async (recording: Recording, { shop, library, forum, second }: Websites): Promise<void> => {
+/** A new plan, a revoked secret, a suspension, and other changes by operators. */
+const thirdDay = async (
+  recording: Recording,
+  { shop, library, forum, second }: Websites,
+  receiverUrl: string,
+): Promise<void> => {
   await recording.start("2026-11-01T08:00:00.000Z");
   await recording.admin("PUT", `/keys/${library.apiKey}/plan`, planOf(2_000));
   await recording.speak(library, { ...english, text: "New books in November." });
@@ -291,6 +318,10 @@ const thirdDay = async (recording: Recording, { shop, library, forum, second }: 
   await recording.admin("POST", `/keys/${second.apiKey}/suspend`, { reason: "invoice overdue" });
   await recording.speak(second, { ...english, text: "Refused." }, { status: 403 });
   await recording.speak(shop, { ...english, text: "The shop in November.", rate: "1.5" });
+  await recording.speak(forum, { ...english, text: "Deleted." });
+  const [audioHash = ""] = /[0-9a-f]{64}/.exec(recording.audio.at(-1)?.location ?? "") ?? [];
+  const call = recording.admin.bind(recording);
+  await makeOperatorChanges(call, { shop, audioHash, receiverUrl });
   await recording.stop();
 };
 
@@ -321,15 +352,19 @@ const record = async (kind: StoreKind, target: string): Promise<void> => {
   time.now = Date.parse("2026-10-30T09:00:00.000Z");
   const store = await (kind === "sqlite" ? openSqlite : openNode)(live);
   const [providers, receiver] = await Promise.all([serveProviders(), serveWebhookReceiver()]);
-  const given = { PORT: "0", DATA_DIR: dataDir, ADMIN_TOKEN: adminToken, ALLOW_LOOPBACK_UPSTREAMS: "true" };
+  const given = {
+    ...{ PORT: "0", DATA_DIR: dataDir, ADMIN_TOKEN: adminToken, ALLOW_LOOPBACK_UPSTREAMS: "true" },
+    VOICES: "classic", // natural voices need files that are not in the archive
+  };
   const recording = new Recording(store, { ...given, ...providers.env, ...store.env });
 
   const websites = await firstDay(recording, receiver.url);
   const seals = [(await recording.export()).seal];
   await secondDay(recording, websites);
-  await thirdDay(recording, websites);
+  await thirdDay(recording, websites, receiver.url);
   seals.push((await recording.export()).seal);
   const { exported, keyMonth, proof, reports } = await lastDay(recording, websites);
+  await recording.requireAllTypes();
   seals.push(exported.seal);
 
   const recorded: Recorded = {
@@ -357,7 +392,8 @@ const record = async (kind: StoreKind, target: string): Promise<void> => {
   });
   await mkdir(target, { recursive: true });
   await writeFile(join(target, archiveName), brotliCompressSync(archive));
-  await writeFile(join(target, "recorded.json"), `${written(recorded, 500)}\n`);
+  const defined: Recorded = JSON.parse(JSON.stringify(recorded));
+  await writeFile(join(target, "recorded.json"), `${written(defined, 500)}\n`);
   await rm(folder, { recursive: true });
 };
 

@@ -17,7 +17,7 @@ import { startMinio } from "../support/minio.ts";
 import type { S3Server } from "../support/s3-server.ts";
 import { shareHelper } from "../support/tool-host.ts";
 import { serveProviders, type WireProviders } from "../support/wire/providers.ts";
-import { type OpenInstallation, openRecorded, type RecordedAudio, recordedVersions } from "./recorded.ts";
+import { type OpenInstallation, openRecorded, type RecordedAudio } from "./recorded.ts";
 
 interface OpenStore {
   readonly store: AudioStore;
@@ -43,9 +43,10 @@ const openBucket = async (root: string, server: S3Server): Promise<OpenStore> =>
 
 const never = new AbortController().signal;
 
-for (const [version, kind] of recordedVersions.flatMap((version) =>
-  (["files", "MinIO"] as const).map((kind) => [version, kind] as const),
-)) {
+/** The last version whose names of audio anybody can compute. */
+const version = "cf828b1";
+
+for (const kind of ["files", "MinIO"] as const) {
   describe(`the audio of an installation recorded by ${version} (${kind})`, () => {
     let opened: OpenInstallation;
     let now: number;

@@ -88,6 +88,28 @@ for (const version of recordedVersions) {
         expectGenuine(await audit("verify"));
       });
 
+      it("continues: it charges new servings, up to the last character of the quota", async () => {
+        const options = { machine, superviseHelper: shareHelper };
+        const service = await composeService(readSettings(opened.env), createLogger("silent"), options);
+        try {
+          const { library } = opened.recorded.websites;
+          const path = `/keys/${library.apiKey}/usage?month=2026-11`;
+          const { body: before } = await admin(service.url, "GET", path);
+          const { body: key } = await admin(service.url, "GET", `/keys/${library.apiKey}`);
+          const { quota } = key.usage as { quota: number };
+          const left = quota - Number(before.characters);
+          const speak = async (text: string): Promise<number> =>
+            (await synthesize(service.url, library, { voice: "UK English Female", text })).status;
+          expect(await speak(`${"All that is left. ".repeat(left).slice(0, left - 2)}.`)).to.equal(200);
+          expect(await speak("ab")).to.equal(403);
+          const { body: after } = await admin(service.url, "GET", path);
+          expect(after.characters).to.equal(quota - 1);
+        } finally {
+          await service.close();
+        }
+        expectGenuine(await audit("verify"));
+      });
+
       it("has a log and an export that are genuine and contain every seal that an auditor kept", async () => {
         for (const seal of await keptSeals()) {
           expectGenuine(await audit("verify", "--seal", seal));

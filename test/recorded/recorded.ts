@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,8 +13,12 @@ export const archiveName = "installation.tar.br";
 export const storeKinds = ["sqlite", "eventstoredb"] as const;
 export type StoreKind = (typeof storeKinds)[number];
 
-/** The versions that are recorded, by commit. */
-export const recordedVersions = ["cf828b1"] as const;
+/**
+ * The versions that are recorded, by their number, or by the commit before versions were tagged.
+ */
+export const recordedVersions: readonly string[] = readdirSync(import.meta.dirname).filter((name) =>
+  existsSync(join(import.meta.dirname, name, "sqlite", archiveName)),
+);
 
 /** The whole audio of a request, which was a 200. */
 export interface RecordedAudio {
@@ -61,7 +66,7 @@ export const unpack = async (archive: string): Promise<string> => {
  * since the epoch.
  */
 export const openRecorded = async (
-  version: (typeof recordedVersions)[number],
+  version: string,
   kind: StoreKind,
   clock: () => number = Date.now,
 ): Promise<OpenInstallation> => {

@@ -65,8 +65,8 @@ export interface ResourceContext {
 
 interface WaitingJob extends QueuedJob, Queued<WaitingJob> {
   readonly queuedAt: number;
-  /** Gives the job the slot. `end` ends it in its queue. */
-  readonly enter: (end: () => void) => void;
+  /** Gives the job the slot. */
+  readonly enter: (release: () => void) => void;
   readonly fail: (reason: unknown) => void;
 }
 
@@ -101,6 +101,8 @@ export interface Resource {
   /** True if a key's oldest job has waited for more than half of the longest wait. */
   isSlow(): boolean;
   oldestWaitMs(): number;
+  /** The longest time for which a running job has held its slot; 0 if none runs. */
+  oldestRunMs(): number;
 }
 
 /** A resource of this process. */
@@ -112,7 +114,8 @@ export class OwnResource implements Resource {
   /** Waiting jobs that may be refused. */
   readonly #refusable: DeadlineQueue<WaitingJob>;
   readonly #heldSlots: HeldSlots;
-  #running = 0;
+  /** The running jobs, the oldest first. */
+  readonly #runs = new Set<{ readonly startedAt: number }>();
 
   constructor(options: ResourceOptions, context: ResourceContext) {
     const { time } = context;
@@ -131,13 +134,12 @@ export class OwnResource implements Resource {
   }
 
   acquireNow(waiter: Waiter): () => void {
-    if (this.#running >= this.#options.concurrency) throw this.#refuse("all");
+    if (this.#runs.size >= this.#options.concurrency) throw this.#refuse("all");
     const key = [...waiter.keys].find((one) => this.#queues.mayHold(one));
     if (key === undefined) throw this.#refuse("key");
-    const end = this.#queues.hold(key, waiter);
-    this.#count(1);
+    const release = this.#start(this.#queues.hold(key, waiter));
     this.#context.onStart(0);
-    return this.#releaseOnce(end);
+    return release;
   }
 
   async requireCapacity(waiter: Waiter): Promise<void> {
@@ -148,7 +150,7 @@ export class OwnResource implements Resource {
   }
 
   running(): number {
-    return this.#running;
+    return this.#runs.size;
   }
 
   queued(): number {
@@ -156,7 +158,7 @@ export class OwnResource implements Resource {
   }
 
   isFull(): boolean {
-    return this.#running >= this.#options.concurrency && this.#refusable.size >= this.#options.queueLimit;
+    return this.#runs.size >= this.#options.concurrency && this.#refusable.size >= this.#options.queueLimit;
   }
 
   isSlow(): boolean {
@@ -165,6 +167,11 @@ export class OwnResource implements Resource {
 
   oldestWaitMs(): number {
     return Math.max(0, this.#context.time.now() - this.#queues.oldestWait());
+  }
+
+  oldestRunMs(): number {
+    const [oldest] = this.#runs;
+    return oldest ? this.#context.time.now() - oldest.startedAt : 0;
   }
 
   /** Waits for a slot. Resolves with the function that releases it. */
@@ -176,9 +183,9 @@ export class OwnResource implements Resource {
         stopListening();
         signal.removeEventListener("abort", onAbort);
       };
-      const enter = (end: () => void) => {
+      const enter = (release: () => void) => {
         stop();
-        resolve(this.#releaseOnce(end));
+        resolve(release);
       };
       const fail = (reason: unknown) => {
         stop();
@@ -216,36 +223,33 @@ export class OwnResource implements Resource {
 
   readonly #dispatch = (): void => {
     const { concurrency, startLimit } = this.#options;
-    while (this.#running < concurrency && this.#queues.hasNext(this.#onlyReservedAreFree())) {
+    while (this.#runs.size < concurrency && this.#queues.hasNext(this.#onlyReservedAreFree())) {
       if (startLimit?.mustWait(this.#dispatch)) return;
       const next = this.#queues.take<WaitingJob>(this.#onlyReservedAreFree());
       if (!next) return;
       startLimit?.started();
-      this.#count(1);
+      const release = this.#start(next.end);
       this.#leave(next.job);
       this.#context.onStart(this.#context.time.now() - next.job.queuedAt);
-      next.job.enter(next.end);
+      next.job.enter(release);
     }
   };
 
   #onlyReservedAreFree(): boolean {
-    return this.#running >= this.#options.concurrency - (this.#options.reserved ?? 0);
+    return this.#runs.size >= this.#options.concurrency - (this.#options.reserved ?? 0);
   }
 
-  #releaseOnce(end: () => void): () => void {
-    let isReleased = false;
+  /** Takes a slot. Returns the function that releases it; `end` ends the job in its queue. */
+  #start(end: () => void): () => void {
+    const run = { startedAt: this.#context.time.now() };
+    this.#runs.add(run);
+    this.#context.onChange();
     return () => {
-      if (isReleased) return;
-      isReleased = true;
-      this.#count(-1);
+      if (!this.#runs.delete(run)) return;
+      this.#context.onChange();
       end();
       this.#dispatch();
     };
-  }
-
-  #count(change: 1 | -1): void {
-    this.#running += change;
-    this.#context.onChange();
   }
 
   #leave(job: WaitingJob): void {

@@ -93,5 +93,12 @@ export const createScheduler = ({
     /** The state of all resources, by name. */
     stats: (): readonly ResourceStats[] =>
       [...refusals].map(([resource, refused]) => statsOf(resource, refused)),
+    /** The longest time for which a running job has held its slot, by the resource's name. */
+    oldestRuns: (): ReadonlyMap<string, number> => {
+      const oldest = new Map([...refusals.keys()].map((name) => [name, 0]));
+      for (const [resource, name] of active)
+        oldest.set(name, Math.max(oldest.get(name) ?? 0, resource.oldestRunMs()));
+      return oldest;
+    },
   };
 };

@@ -52,6 +52,8 @@ export class StoreWriter {
     pendingBytes: 0,
     /** Since the start: */
     written: 0,
+    /** The size of the objects that the store did not have before. */
+    writtenBytes: 0,
     retried: 0,
     /**
      * Objects that were dropped, because too much was pending, the retries ended, or the service
@@ -164,6 +166,7 @@ export class StoreWriter {
     for (let failures = 1; ; failures++) {
       try {
         const kept = await this.#attempt(name, entry);
+        if (!kept && !entry.isDeleted) this.#count.writtenBytes += entry.audio.bytes.length;
         if (kept && !entry.isDeleted && !kept.bytes.equals(entry.audio.bytes))
           this.#options.onKept?.(name, kept);
         return this.#succeeded();

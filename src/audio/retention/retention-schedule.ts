@@ -8,6 +8,8 @@ import type { Retention } from "./retention.ts";
  * instances that start together do not list the store together.
  */
 const earliest = 0.1;
+/** A store that is measured first is measured at a random time in these minutes after the start. */
+const measureMs = { min: 60_000, max: 5 * 60_000 };
 
 /**
  * Removes unused audio, and measures the rest, about once in the interval, until the returned
@@ -16,25 +18,40 @@ const earliest = 0.1;
 export const scheduleRetention = ({
   retention,
   intervalMs,
+  isMeasuredFirst,
   time,
   random,
   log,
 }: {
-  readonly retention: Pick<Retention, "runOnce">;
+  readonly retention: Pick<Retention, "runOnce" | "measure">;
   readonly intervalMs: number;
+  /** True if the size is measured once, soon after the start. Listing a bucket costs money. */
+  readonly isMeasuredFirst: boolean;
   readonly time: Time;
   /** Returns a number from 0 to 1. */
   readonly random: () => number;
   readonly log: Log;
-}): (() => Promise<void>) =>
-  repeat({
+}): (() => Promise<void>) => {
+  const between = (min: number, max: number): number => min + (max - min) * random();
+  const firstMs = between(intervalMs * earliest, intervalMs);
+  let isMeasurement = isMeasuredFirst;
+  return repeat({
     task: async (signal) => {
-      await retention.runOnce(signal);
-      return intervalMs;
+      if (!isMeasurement) {
+        await retention.runOnce(signal);
+        return intervalMs;
+      }
+      isMeasurement = false;
+      await retention.measure(signal);
+      return firstMs;
     },
-    firstMs: intervalMs * (earliest + (1 - earliest) * random()),
+    firstMs: isMeasuredFirst ? between(measureMs.min, measureMs.max) : firstMs,
     retryMs: intervalMs,
     time,
     onError: (error) =>
-      log.warn({ error: loggableMessage(error) }, "Unused audio could not be removed from the store."),
+      log.warn(
+        { error: loggableMessage(error) },
+        "The audio in the store could not be measured, or unused audio not be removed.",
+      ),
   });
+};

@@ -84,6 +84,14 @@ export const createRetention = ({
 
   return {
     /**
+     * Only measures the stored audio.
+     * @throws {AudioStoreUnavailable}
+     * @throws the signal's reason
+     */
+    measure: async (signal: AbortSignal): Promise<void> => {
+      keptBytes = await removeUnless(() => true, signal);
+    },
+    /**
      * @throws {AudioStoreUnavailable}
      * @throws the error of `requireMeasuredClock`
      * @throws the signal's reason

@@ -27,6 +27,7 @@ import type { EpochMs } from "../../domain/time.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
 import { positionBefore } from "../../ledger/audit/log-period.ts";
+import { createErrorLog } from "../observability.ts";
 
 /**
  * Views that requests need. A request is refused unless they are current, and the service is
@@ -88,7 +89,7 @@ export const composeViews = (
     except,
     snapshots,
     startTimeoutMs,
-    onError: (what, error) => log.warn({ err: error }, what),
+    onError: createErrorLog(log),
   });
   const append: EventStore["append"] = async (stream, events, expected) => {
     const end = await opened.append(stream, events, expected);
@@ -136,7 +137,7 @@ export const startUsageTotals = ({
   readonly clock: () => EpochMs;
   readonly log: Logger;
 }): ProjectionRunner => {
-  const onError = (what: string, error: unknown) => log.warn({ err: error }, what);
+  const onError = createErrorLog(log);
   const runner = createProjectionRunner({
     store,
     projections: [usageTotals],

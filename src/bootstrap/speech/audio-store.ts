@@ -63,7 +63,8 @@ export const composeRetention = (
   const options = { store, policy: policy ?? {}, isInUse, log, clock, requireMeasuredClock };
   const retention = createRetention(options);
   const intervalMs = policy ? hourMs : 24 * hourMs;
-  const schedule = { retention, intervalMs, time: backgroundTime, random: Math.random, log };
+  const isMeasuredFirst = settings.audioStore.kind === "file";
+  const schedule = { retention, intervalMs, isMeasuredFirst, time: backgroundTime, random: Math.random, log };
   resources.defer(scheduleRetention(schedule));
   return retention.stats;
 };

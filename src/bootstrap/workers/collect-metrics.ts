@@ -12,6 +12,11 @@ const combinations: ReadonlyMap<string, Combination> = new Map(
   ),
 );
 
+const { starting } = metricDefinitions;
+const name = prometheusName(starting);
+/** What the primary serves until a worker listens. */
+const beforeWorkers = `# HELP ${name} ${starting.description}\n# TYPE ${name} gauge\n${name} 1\n`;
+
 /**
  * Collects the metrics of all workers as those of one process. The counts of workers that have
  * ended stay in the sums, so that counters never decrease.
@@ -37,7 +42,8 @@ export const createMetricsCollection = () => {
     listen: (at: { readonly host: string; readonly port: number }) =>
       listenForMetrics(at, async () => {
         await Promise.all([...running.keys()].map(read));
-        return combineMetrics([...running.values(), ended], combinations);
+        const texts = running.size === 0 ? [beforeWorkers] : [...running.values()];
+        return combineMetrics([...texts, ended], combinations);
       }),
   };
 };

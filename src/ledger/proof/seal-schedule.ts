@@ -39,7 +39,7 @@ export const scheduleSeals = ({ seals, time, onError }: SealScheduleOptions) => 
   });
 
   return {
-    /** The time of the last seal of any process; undefined before the first check. */
+    /** The time of the last seal of any process; undefined before a check has succeeded. */
     get lastSealedAt(): EpochMs | undefined {
       return lastSealedAt;
     },

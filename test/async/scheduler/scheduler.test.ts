@@ -99,9 +99,11 @@ describe("The scheduler", () => {
       isSlow: false,
     };
     expect(scheduler.stats()).to.deep.equal([{ ...busy, oldestWaitMs: 3_000 }]);
+    expect([...scheduler.oldestRuns()]).to.deep.equal([["tools", 3_000]]);
     await release("a1");
     await release("b1");
     expect(waits).to.deep.equal([0, 3_000]);
+    expect([...scheduler.oldestRuns()]).to.deep.equal([["tools", 0]]);
     const idle = {
       resource: "tools",
       running: 0,

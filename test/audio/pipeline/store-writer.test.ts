@@ -54,6 +54,7 @@ describe("Writing to the audio store", () => {
       pendingObjects: 0,
       pendingBytes: 0,
       written: 1,
+      writtenBytes: soundOf(1).length,
       retried: 0,
       lost: 0,
       isFull: false,
@@ -133,7 +134,7 @@ describe("Writing to the audio store", () => {
       const own = writer();
       own.put(nameOf(1), objectOf(soundOf(1)));
       await own.written(nameOf(1));
-      expect(own.stats()).to.include({ written: 1, pendingObjects: 0 });
+      expect(own.stats()).to.include({ written: 1, writtenBytes: 0, pendingObjects: 0 });
       expect(kept).to.have.length(1);
       expect(kept[0]?.[0]).to.equal(nameOf(1));
       expect(soundOf(2).equals(kept[0]?.[1].bytes as Buffer)).to.equal(true);

@@ -20,6 +20,13 @@ describe("the metrics of all workers", () => {
     return Number(/^requests_total (\d+)$/m.exec(text)?.[1]);
   };
 
+  it("say that the service starts until a worker listens", async () => {
+    const text = async (): Promise<string> => (await fetch(listener.url)).text();
+    expect(await text()).to.include("\nvoxledger_starting 1\n");
+    metrics.add(async () => counted(1));
+    expect(await text()).to.not.include("voxledger_starting");
+  });
+
   it("keep the last known counts of a worker that does not respond, and of those that have ended", async () => {
     let isFrozen = false;
     const one = async (): Promise<string> => {
