@@ -1,12 +1,15 @@
 #!/usr/bin/env node
 import { composeAskInstance } from "./bootstrap/commands/ask-instance.ts";
 import { composeAuditProof } from "./bootstrap/commands/audit-proof.ts";
+import { composeBackup } from "./bootstrap/commands/backup.ts";
 import { composeCommandLine } from "./bootstrap/commands/command-line.ts";
 import { composeModelCheck } from "./bootstrap/commands/model-check.ts";
+import { composeRestore } from "./bootstrap/commands/restore.ts";
 import { composeSpeakSamplesNow } from "./bootstrap/commands/speak-samples-now.ts";
 import { openProjectionServer } from "./bootstrap/event-log/open-event-store.ts";
 import type { WithServices } from "./cli/command.ts";
 import { registerAuditProofCommands } from "./cli/commands/audit-proof.ts";
+import { registerBackupCommands } from "./cli/commands/backup.ts";
 import { registerInstanceCommands } from "./cli/commands/instances.ts";
 import { registerModelCommands } from "./cli/commands/models.ts";
 import { registerProjectionCommands } from "./cli/commands/projections.ts";
@@ -44,6 +47,7 @@ registerProjectionCommands(
   () => settings().streamPrefix,
 );
 registerAuditProofCommands(program, composeAuditProof(settings));
+registerBackupCommands(program, composeBackup(settings, process.env), composeRestore(settings));
 registerModelCommands(program, composeModelCheck(settings));
 registerSampleCommands(program, composeSpeakSamplesNow(settings));
 registerInstanceCommands(program, composeAskInstance(settings));

@@ -1,4 +1,4 @@
-import { count, type EventOf, object, text, utcTime } from "./shape.ts";
+import { count, type EventOf, object, optional, text, utcTime } from "./shape.ts";
 
 /** The log as a whole. Stream `log`. */
 export const logShapes = {
@@ -9,6 +9,11 @@ export const logShapes = {
    * it.
    */
   LogFormatRecorded: { format: count, version: text, at: utcTime },
+  /**
+   * The log was restored from a backup that ended with this position. What was recorded later is
+   * lost. `seal`: the note of the backup's newest seal.
+   */
+  LogRestored: { position: count, takenAt: utcTime, seal: optional(text), at: utcTime },
 };
 export type LogEvent = EventOf<typeof logShapes>;
 

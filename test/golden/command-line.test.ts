@@ -1,5 +1,6 @@
 import type { Argument, Command, Option } from "commander";
 import { registerAuditProofCommands } from "../../src/cli/commands/audit-proof.ts";
+import { registerBackupCommands } from "../../src/cli/commands/backup.ts";
 import { registerInstanceCommands } from "../../src/cli/commands/instances.ts";
 import { registerModelCommands } from "../../src/cli/commands/models.ts";
 import { registerProjectionCommands } from "../../src/cli/commands/projections.ts";
@@ -45,6 +46,7 @@ describe("golden files: the command line", () => {
     registerModelCommands(program, unused);
     registerAuditProofCommands(program, { exportAudit: noText, verifyLog: unused, verifierKeys: unused });
     registerInstanceCommands(program, unused);
+    registerBackupCommands(program, unused, unused);
     expectGolden("command-line.json", tree(program));
   });
 });

@@ -60,9 +60,10 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
      * @throws {NotGenuine}
      */
     end: (): LogSummary => {
-      const { last, ...counts } = seals.end();
+      const { last, remarks, ...counts } = seals.end();
       const { position, at, note } = last;
-      return { events, sealed: { position, at, note }, ...counts, remarks: times.remarks() };
+      const sealed = { position, at, note };
+      return { events, sealed, ...counts, remarks: [...remarks, ...times.remarks()] };
     },
   };
 };

@@ -16,6 +16,8 @@ import {
 import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from "../seals/seal-note.ts";
 import type { createJournalChains } from "./journal-chains.ts";
 import { NotGenuine, NotSealed, nameOf } from "./not-genuine.ts";
+import { createRestoreCheck } from "./restore-check.ts";
+import type { Remarks } from "./time-check.ts";
 
 /**
  * A seal covers an earlier part of the log, so these members must be known before its event is
@@ -32,7 +34,10 @@ export interface SealCheckOptions {
   /** All seals, in order. */
   readonly plan: readonly SealPlan[];
   readonly chains: ReturnType<typeof createJournalChains>;
-  /** A checkpoint that the auditor has kept. One of the seals must have it. */
+  /**
+   * A checkpoint that the auditor has kept. One of the seals must have it, unless the log was
+   * restored from an earlier backup.
+   */
   readonly kept?: Checkpoint | undefined;
 }
 
@@ -62,6 +67,7 @@ interface Covered {
  */
 export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) => {
   const covered = new Map<number, Covered>();
+  const restores = createRestoreCheck();
   let tree = emptyTree;
   let next = 0;
   let fromInclusive = 0;
@@ -98,10 +104,9 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     compareHeads(event, expected.heads);
     compareTrees(event, checkpoint, expected);
     if (kept?.size === checkpoint.size) {
-      if (!equalBytes(kept.root, checkpoint.root)) {
+      foundKept = equalBytes(kept.root, checkpoint.root);
+      if (!foundKept && !restores.explaining(kept))
         throw new NotGenuine(`${nameOf(event)} is not the kept seal: the log was rewritten before it`);
-      }
-      foundKept = true;
     }
     sealCount += 1;
     last = event.data;
@@ -119,15 +124,19 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     add: (event: ProvenEvent): void => {
       if (event.stream !== sealsStream) unsealed += 1;
       if (event.stream === sealsStream) compare(event);
+      restores.add(event, { size: tree.size, sealedSize: last?.size ?? 0 });
       if (isSealed(event.stream)) tree = appendLeaf(tree, eventLeaf(event));
     },
     /** @throws {NotGenuine} */
-    end: (): { seals: number; last: Sealed; unsealed: number; partlyCovered: number } => {
+    end: (): { seals: number; last: Sealed; unsealed: number; partlyCovered: number; remarks: Remarks } => {
       if (sealCount < plan.length) throw new NotGenuine(`seal ${plan[sealCount]?.revision} is missing`);
-      if (kept && !foundKept) throw new NotGenuine(`no seal has the size of the kept one, ${kept.size}`);
+      const lost = foundKept ? undefined : kept;
+      if (lost && !restores.explaining(lost))
+        throw new NotGenuine(`no seal has the size of the kept one, ${lost.size}`);
       if (!last) throw new NotSealed();
       const events = partlyCovered.values().reduce((sum, one) => sum + one, 0);
-      return { seals: sealCount, last, unsealed, partlyCovered: events };
+      const remarks = restores.remarks(lost);
+      return { seals: sealCount, last, unsealed, partlyCovered: events, remarks };
     },
   };
 };

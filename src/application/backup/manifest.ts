@@ -1,0 +1,73 @@
+import { z } from "zod";
+import { errorMessage } from "../../domain/errors.ts";
+
+/* What a backup contains, and by which facts a restore recognises it. */
+
+const position = z.int().min(0);
+const time = z.iso.datetime();
+
+const manifestSchema = z.object({
+  format: z.literal(1),
+  /** The version that took the backup. */
+  version: z.string(),
+  takenAt: time,
+  logId: z.string(),
+  streamPrefix: z.string(),
+  /** The last position of the log. */
+  position,
+  /** The file of the log. Null if the event store is a server, which has its own tools. */
+  log: z
+    .object({
+      file: z.string().regex(/^events-[\w-]+\.db$/),
+      bytes: z.int().positive(),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    })
+    .nullable(),
+  /** The id of the master key that the log records. It discloses nothing about the key. */
+  masterKeyId: z.string().nullable(),
+  /** The public keys of all seals, one for each key that was used. */
+  sealKeys: z.array(z.string()),
+  newestSeal: z.object({ position: z.int().min(-1), at: time, note: z.string() }).nullable(),
+  /** The stored audio at the time of the backup. Null if it is not part of the backup. */
+  audio: z.object({ objects: z.int().min(0), bytes: z.int().min(0) }).nullable(),
+  settings: z.record(z.string(), z.string()),
+  /** The names of settings that are left out, because they hold secrets. */
+  withheldSettings: z.array(z.string()),
+});
+
+export type Manifest = Readonly<z.output<typeof manifestSchema>>;
+
+/** The backup is damaged, incomplete, or one of another log. */
+export class BadBackup extends Error {
+  override readonly name = "BadBackup";
+}
+
+export const formatManifest = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`;
+
+/** @throws {BadBackup} */
+export const parseManifest = (text: string): Manifest => {
+  try {
+    return manifestSchema.parse(JSON.parse(text));
+  } catch (error) {
+    const { issues = [] } = error as Partial<z.ZodError>;
+    const [issue] = issues;
+    const why = issue ? `${issue.path.join(".")}: ${issue.message}` : errorMessage(error);
+    throw new BadBackup(`manifest.json is not one of this version's backups: ${why}`, { cause: error });
+  }
+};
+
+/**
+ * Checks that the log of a backup is the one that its manifest describes.
+ * @throws {BadBackup}
+ */
+export const compareLog = (manifest: Manifest, log: LogFacts): void => {
+  for (const name of ["logId", "position", "masterKeyId"] as const) {
+    if (manifest[name] !== log[name])
+      throw new BadBackup(`the log has the ${name} ${log[name]}, and manifest.json says ${manifest[name]}`);
+  }
+  if (manifest.newestSeal?.note !== log.newestSeal?.note)
+    throw new BadBackup("the newest seal of the log is not the one of manifest.json");
+};
+
+/** What a manifest says about the log itself. */
+export type LogFacts = Pick<Manifest, "logId" | "position" | "masterKeyId" | "newestSeal">;
