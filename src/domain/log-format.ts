@@ -16,6 +16,7 @@ export const logShapes = {
   LogRestored: { position: count, takenAt: utcTime, seal: optional(text), at: utcTime },
 };
 export type LogEvent = EventOf<typeof logShapes>;
+export type LogRestored = Extract<LogEvent, { type: "LogRestored" }>;
 
 export const logStream = "log";
 
@@ -33,13 +34,16 @@ export interface Log {
   readonly logId?: string;
   /** Undefined if the log does not state it. */
   readonly format?: number;
+  /** The last restore. */
+  readonly restored?: LogRestored["data"];
 }
 
 export const logDecider = {
   initial: (): Log => ({}),
   evolve: (log: Log, { type, data }: LogEvent): Log => {
     if (type === "LogBegun") return { ...log, logId: log.logId ?? data.logId };
-    return type === "LogFormatRecorded" ? { ...log, format: data.format } : log;
+    if (type === "LogFormatRecorded") return { ...log, format: data.format };
+    return type === "LogRestored" ? { ...log, restored: data } : log;
   },
 };
 
@@ -53,6 +57,12 @@ export const beginLog = (
     ? [{ type: "LogFormatRecorded", data: { format: logFormat, version, at } } as const]
     : []),
 ];
+
+/** True if the log records already that it was restored from this backup, or a later state of it. */
+export const isRestoredFrom = (
+  { restored }: Log,
+  { takenAt, position }: Pick<LogRestored["data"], "takenAt" | "position">,
+): boolean => restored?.takenAt === takenAt && restored.position >= position;
 
 /** This version neither reads nor writes the log. The message says which version does. */
 export class UnsupportedLogFormat extends Error {

@@ -47,6 +47,11 @@ export interface Seals {
    */
   seal(metadata: EventMetadata): Promise<RecordedSeal>;
   /**
+   * Seals a log that was restored from a backup at this time, as its `LogRestored` states it.
+   * @throws as `seal` does
+   */
+  sealRestored(restored: string, metadata: EventMetadata): Promise<RecordedSeal>;
+  /**
    * Seals the log unless that was done within the interval, by any process. Resolves with the time
    * of the last seal.
    * @throws as `seal` does, and the signal's reason
@@ -95,37 +100,47 @@ export const createSeals = ({
   requireMeasuredClock,
   time = systemTime,
 }: SealsOptions): Seals => {
-  const attempt = async (metadata: EventMetadata, signal?: AbortSignal): Promise<RecordedSeal> => {
+  const attempt = async (
+    metadata: EventMetadata,
+    { signal, restored }: { readonly signal?: AbortSignal | undefined; readonly restored?: string } = {},
+  ): Promise<RecordedSeal> => {
     await requireMeasuredClock();
     const last = await readLastSeal(store, keys);
     const lastTime = last ? Date.parse(last.data.at) : 0;
     const now = clock();
     const at = new Date(lastTime - now > wrongMs ? now : Math.max(now, lastTime)).toISOString();
-    const data = await prepareSeal({ store, signer, signal }, last, at);
+    const data = await prepareSeal({ store, signer, signal }, last, {
+      at,
+      restored: restored ?? last?.restored,
+    });
     signal?.throwIfAborted();
     const event = { id: uuidv7(clock()), type: "Sealed", data, metadata };
     const { revision } = await store.append(sealsStream, [event], last?.revision ?? "none");
     return { revision, data };
   };
 
-  return {
-    seal: async (metadata) => {
-      try {
-        return await retry({ delayAfter: afterConflicts, time }, () => attempt(metadata));
-      } catch (error) {
-        if (error instanceof WrongExpectedRevision) {
-          throw new Unavailable("Other processes keep sealing the log.", 1, { cause: error });
-        }
-        throw toUnavailable(error);
+  const seal = async (metadata: EventMetadata, restored?: string): Promise<RecordedSeal> => {
+    const options = restored === undefined ? {} : { restored };
+    try {
+      return await retry({ delayAfter: afterConflicts, time }, () => attempt(metadata, options));
+    } catch (error) {
+      if (error instanceof WrongExpectedRevision) {
+        throw new Unavailable("Other processes keep sealing the log.", 1, { cause: error });
       }
-    },
+      throw toUnavailable(error);
+    }
+  };
+
+  return {
+    seal: (metadata) => seal(metadata),
+    sealRestored: (restored, metadata) => seal(metadata, restored),
     sealIfDue: async (intervalMs, metadata, signal) => {
       try {
         const last = await readLastSeal(store, keys);
         const lastAt = last ? Date.parse(last.data.at) : Number.NEGATIVE_INFINITY;
         const age = clock() - lastAt;
         if (age < intervalMs && age > -wrongMs) return lastAt;
-        return Date.parse((await attempt(metadata, signal)).data.at);
+        return Date.parse((await attempt(metadata, { signal })).data.at);
       } catch (error) {
         if (error instanceof WrongExpectedRevision) return clock(); // another process sealed the log
         throw toUnavailable(error);
@@ -136,6 +151,7 @@ export const createSeals = ({
 
 interface LastSeal extends RecordedSeal {
   readonly tree: MerkleTree;
+  readonly restored: string | undefined;
 }
 
 /** @throws {BadSeal} */
@@ -153,11 +169,11 @@ const readLastSeal = async (
   if (text === undefined) {
     throw new BadSeal(`seal ${revision} is not signed with a known key: add its verifier key to seal.pub`);
   }
-  const { size, root } = parseCheckpoint(text) ?? {};
+  const { size, root, restored } = parseCheckpoint(text) ?? {};
   if (size !== tree.size || !root || !equalBytes(root, rootOf(tree))) {
     throw new BadSeal(`seal ${revision} does not have the tree that its note signs`);
   }
-  return { revision, data, tree };
+  return { revision, data, tree, restored };
 };
 
 const isSealedEvent = (event: RecordedEvent): event is RecordedEvent & { readonly data: Sealed } =>
@@ -171,7 +187,7 @@ const isSealedEvent = (event: RecordedEvent): event is RecordedEvent & { readonl
 const prepareSeal = async (
   { store, signer, signal }: Pick<SealsOptions, "store" | "signer"> & { signal: AbortSignal | undefined },
   last: LastSeal | undefined,
-  at: string,
+  { at, restored }: { readonly at: string; readonly restored: string | undefined },
 ): Promise<Sealed> => {
   const fromExclusive = last?.data.position ?? -1;
   let position = Math.max(fromExclusive, await readLedgerEnd(store));
@@ -185,6 +201,6 @@ const prepareSeal = async (
   for (const journal of journals) tree = appendLeaf(tree, journalLeaf(journal));
   tree = appendLeaf(tree, sealLeaf((last?.revision ?? -1) + 1, { position, at }));
   const { size, edge } = tree;
-  const note = signer.sign(checkpointText({ origin: signer.name, size, root: rootOf(tree) }));
+  const note = signer.sign(checkpointText({ origin: signer.name, size, root: rootOf(tree), restored }));
   return { position, journals, size, edge: edge.map(toHex), note, at };
 };

@@ -12,12 +12,14 @@ import {
   openNote,
   parseCheckpoint,
 } from "../../../src/domain/ledger/seals/seal-note.ts";
+import { type EventStore, readLastEvent } from "../../../src/eventstore/event-store.ts";
 import { copyDatabase, lastPosition } from "../../../src/eventstore/sqlite/copy-database.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { verifyLog } from "../../../src/ledger/proof/audit-verify.ts";
 import { readSealedEvents } from "../../../src/ledger/proof/sealed-log.ts";
 import { collect } from "../../support/collect.ts";
 import { duringSuite, duringTest } from "../../support/during.ts";
+import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { keys, sealing, signer, writeBusyDay } from "./sealed-store.ts";
 
@@ -42,71 +44,142 @@ describe("the verification of a log that was restored from a backup", () => {
   });
 
   const sealOf = (revision: number): Sealed => seals[revision]?.data as Sealed;
-  const restored = (position = end): ProvenEvent[] => {
-    const data = { position, takenAt: restoredAt, at: restoredAt };
+  /** The backup with the event. No seal covers it yet. */
+  const restored = ({ position = end, note = sealOf(1).note }: { position?: number; note?: string } = {}) => {
+    const data = { position, takenAt: restoredAt, seal: note, at: restoredAt };
     const place = { stream: "log", revision: 0, position: end + 1, id: randomUUID() };
     const created = Date.parse(restoredAt);
     return [...backedUp, { ...place, type: "LogRestored", data, created, metadata: {} }];
   };
-  /** The first remark. The others are about times, which this log has invented. */
-  const verify = (events: readonly ProvenEvent[], kept?: string): string | undefined => {
+  /** Verifies the events. Of the remarks, those about times are left out: this log has invented them. */
+  const verify = (events: readonly ProvenEvent[], kept?: string) => {
     const plan: SealPlan[] = [];
     for (const event of events) if (event.stream === "seals") addToPlan(plan, event);
     const verifier = createLogVerifier({ keys, plan, kept: kept === undefined ? kept : checkpointOf(kept) });
     for (const event of events) verifier.add(event);
-    return verifier.end().remarks[0];
+    const { remarks, missing } = verifier.end();
+    return { remark: remarks[0], missing };
   };
 
-  it("says that later events are missing", () => {
-    const remark = `restored from a backup at position ${end} at ${restoredAt}: what was recorded after the backup is missing`;
-    expect(verify(restored())).to.equal(remark);
-    expect(verify(restored(), sealOf(1).note)).to.equal(remark);
+  it("says of an event that no seal states that it can be forged", () => {
+    const { remark, missing } = verify(restored());
+    expect(remark).to.match(/^log revision 0 .* no seal says so: anyone who can write to the log /);
+    expect(missing).to.equal(undefined);
   });
 
-  it("explains that a kept seal which is later than the backup is missing", () => {
-    const missing = sealOf(2).size - sealOf(1).size - 1;
-    expect(verify(restored(), sealOf(2).note)).to.equal(
-      `restored from a backup at position ${end}; ${missing} events are missing that the kept seal covers`,
+  it("refuses a missing seal that only an event explains", () => {
+    expect(() => verify(restored(), sealOf(2).note)).to.throw(
+      NotGenuine,
+      "no seal has the size of the kept one",
     );
   });
 
   it("refuses an event that names another position than that at which the backup ended", () => {
     const message = /^log revision 0 .* names a position at which the log does not continue$/;
     for (const position of [end - 1, end + 1])
-      expect(() => verify(restored(position))).to.throw(NotGenuine, message);
+      expect(() => verify(restored({ position }))).to.throw(NotGenuine, message);
   });
 
-  it("refuses a kept seal from before the backup that the log does not contain", () => {
-    const kept = checkpointOf(sealOf(0).note);
-    const other = signer.sign(checkpointText({ ...kept, root: Buffer.alloc(kept.root.length) }));
-    expect(() => verify(restored(), other)).to.throw(NotGenuine, "is not the kept seal");
+  it("refuses an event that names another seal than the last one before it", () => {
+    const message = /^log revision 0 .* does not name the last seal before it$/;
+    expect(() => verify(restored({ note: sealOf(0).note }))).to.throw(NotGenuine, message);
   });
 
   describe("and continued", () => {
     const original = duringTest(openTemporaryStore);
+    let store: EventStore;
+    let position: number;
+    let kept: { readonly earlier: string; readonly lost: string };
+    const website = { name: "example.com", origins: [] };
+    const register = (log: ReturnType<typeof sealing>["log"], websiteId: string) =>
+      log.append(`website-${websiteId}`, "WebsiteRegistered", { websiteId, ...website });
 
-    it("explains a missing seal also if a later one has its size", async () => {
+    /** Copies the log, which is sealed once more after the copy. */
+    beforeEach(async () => {
       const { log, seals } = sealing(original.store);
       const path = join(original.folder, "copy.db");
-      const website = { name: "example.com", origins: [] };
-      await log.append("website-w1", "WebsiteRegistered", { websiteId: "w1", ...website });
-      await seals.seal(cli);
-      await copyDatabase(join(original.folder, "events.db"), path);
-      await log.append("website-w2", "WebsiteRegistered", { websiteId: "w2", ...website });
-      const lost = await seals.seal(cli);
-      const position = await lastPosition(path);
-      const store = await openSqliteEventStore({ path });
-      try {
-        const copy = sealing(store);
-        await copy.log.append("log", "LogRestored", { position, takenAt: restoredAt });
-        expect((await copy.seals.seal(cli)).data.size).to.equal(lost.data.size);
-        const { remarks } = await verifyLog(store, { keys, kept: checkpointOf(lost.data.note) });
-        expect(remarks[0]).to.equal(
-          `restored from a backup at position ${position}; 2 events are missing that the kept seal covers`,
-        );
-      } finally {
-        await store.close();
-      }
+      await register(log, "w1");
+      const earlier = (await seals.seal(cli)).data.note;
+      for (const copy of [path, join(original.folder, "second.db")])
+        await copyDatabase(join(original.folder, "events.db"), copy);
+      await register(log, "w2");
+      kept = { earlier, lost: (await seals.seal(cli)).data.note };
+      position = await lastPosition(path);
+      store = await openSqliteEventStore({ path });
     });
+    afterEach(() => store.close());
+
+    const appendRestored = async (at = restoredAt): Promise<void> => {
+      const data = { position, takenAt: restoredAt, seal: kept.earlier, at };
+      const event = { id: randomUUID(), type: "LogRestored", data, metadata: cli };
+      await store.append("log", [event], "none");
+    };
+    const restore = async (at = restoredAt): Promise<void> => {
+      await appendRestored(at);
+      await sealing(store).seals.sealRestored(at, cli);
+    };
+    const verifyWith = (note: string) => verifyLog(store, { keys, kept: checkpointOf(note) });
+
+    it("explains a missing seal also if a later one has its size", async () => {
+      await restore();
+      expect(checkpointOf((await lastSeal()).note).size).to.equal(checkpointOf(kept.lost).size);
+      const { missing, remarks } = await verifyWith(kept.lost);
+      expect(missing).to.deep.equal({ position, events: 2 });
+      expect(remarks[0]).to.equal(
+        `restored from a backup at position ${position} at ${restoredAt}: what was recorded after the backup is missing`,
+      );
+    });
+
+    it("proves a seal from before the backup", async () => {
+      await restore();
+      const { missing, remarks } = await verifyWith(kept.earlier);
+      expect(missing).to.equal(undefined);
+      expect(remarks[0]).to.match(/^restored from a backup at position /);
+    });
+
+    it("repeats in each later seal that it was restored", async () => {
+      await restore();
+      const { log, seals } = sealing(store);
+      await register(log, "w3");
+      await seals.seal(cli);
+      expect(checkpointOf((await lastSeal()).note).restored).to.equal(restoredAt);
+      expect((await verifyWith(kept.lost)).missing?.position).to.equal(position);
+    });
+
+    it("refuses a missing seal that a forged event would explain, after it is sealed", async () => {
+      const { log, seals } = sealing(store);
+      await appendRestored();
+      await seals.seal(cli);
+      await register(log, "w3");
+      await seals.seal(cli);
+      expect(await rejection(verifyWith(kept.lost))).to.be.instanceOf(NotGenuine);
+      const { remarks } = await verifyWith(kept.earlier);
+      expect(remarks[0]).to.match(/no seal says so/);
+    });
+
+    it("refuses the loss of a seal that states the restore already", async () => {
+      await restore();
+      const { log, seals } = sealing(store);
+      await register(log, "w3");
+      const later = (await seals.seal(cli)).data.note;
+      await store.close();
+      store = await openSqliteEventStore({ path: join(original.folder, "second.db") });
+      expect(await rejection(verifyWith(later))).to.be.instanceOf(NotGenuine);
+      await restore("2026-11-06T11:00:00.000Z");
+      expect((await verifyWith(later)).missing?.events).to.be.above(0);
+    });
+
+    it("refuses a kept seal from before the backup that the log does not contain", async () => {
+      await restore();
+      const checkpoint = checkpointOf(kept.earlier);
+      const other = signer.sign(
+        checkpointText({ ...checkpoint, root: Buffer.alloc(checkpoint.root.length) }),
+      );
+      expect(await rejection(verifyWith(other)))
+        .to.have.property("message")
+        .that.includes("is not the kept seal");
+    });
+
+    const lastSeal = async (): Promise<Sealed> => (await readLastEvent(store, "seals"))?.data as Sealed;
   });
 });

@@ -4,6 +4,7 @@ import { createOrderCheck, isWellFormedProof, requireForm, runChecks } from "./e
 import { createJournalChains } from "./journal-chains.ts";
 import { PostingsCheck } from "./postings-check.ts";
 import { QuotaCheck } from "./quota-check.ts";
+import type { MissingSeal } from "./restore-check.ts";
 import { createSealCheck, type SealCheckOptions } from "./seal-check.ts";
 import { createTimeCheck, type Remarks } from "./time-check.ts";
 
@@ -23,6 +24,11 @@ export interface LogSummary {
    */
   readonly partlyCovered: number;
   readonly remarks: Remarks;
+  /**
+   * Present if the log lacks the kept seal, because it was restored from a backup. Then it is not
+   * the log that the kept seal proves.
+   */
+  readonly missing?: MissingSeal;
 }
 
 /** Verifies a log event by event, in order of position. */

@@ -1,55 +1,88 @@
 import { isOfType } from "../../event-shapes.ts";
-import { type LogEvent, logStream } from "../../log-format.ts";
+import { type LogRestored, logStream } from "../../log-format.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
+import type { Sealed } from "../seals/seal.ts";
 import type { Checkpoint } from "../seals/seal-note.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 import type { Remarks } from "./time-check.ts";
 
-type LogRestored = Extract<LogEvent, { type: "LogRestored" }>;
-
 interface Restore {
   readonly position: number;
   readonly at: string;
+  readonly name: string;
   /** The sizes of the tree before the restore: of all events, and of the last seal. */
   readonly size: number;
   readonly sealedSize: number;
+  /** True once a seal states the restore. Anyone who can write to the log can forge the event. */
+  isSigned: boolean;
+}
+
+/** A log that was restored lacks a seal that was made after the backup. */
+export interface MissingSeal {
+  /** The position at which the backup ended. */
+  readonly position: number;
+  /** How many leaves of the sealed tree are missing. */
+  readonly events: number;
 }
 
 /**
  * Finds what restores from backups explain: seals that were made after the backup are missing from
- * the log, and their sizes may return with other roots.
+ * the log, and their sizes may return with other roots. Only a restore that a seal states explains
+ * anything, and only the loss of seals that do not state it themselves.
  */
 export const createRestoreCheck = () => {
   const restores: Restore[] = [];
   let lastPosition = -1;
+  /** The restore that the last seal states. */
+  let stated: string | undefined;
 
-  /** Returns the restore that has lost this seal, if it is not in the log. */
-  const explaining = ({ size }: Checkpoint): Restore | undefined =>
-    restores.findLast(({ sealedSize }) => size > sealedSize);
+  const isExplaining =
+    ({ size, restored }: Checkpoint) =>
+    ({ isSigned, sealedSize, at }: Restore): boolean =>
+      isSigned && size > sealedSize && (restored === undefined || restored < at);
 
   return {
-    explaining,
+    /** Returns what is missing with this seal, if a restore has lost it. */
+    explain: (kept: Checkpoint): MissingSeal | undefined => {
+      const restore = restores.find(isExplaining(kept));
+      return restore && { position: restore.position, events: Math.max(1, kept.size - restore.size) };
+    },
     /**
-     * Call it for each event before its leaf is appended to the tree.
+     * Call it for each event before its leaf is appended to the tree. `size`: that of the tree;
+     * `last`: the last seal.
      * @throws {NotGenuine} if an event states a backup that did not end where the log continues
      */
-    add: (event: ProvenEvent, sizes: Pick<Restore, "size" | "sealedSize">): void => {
+    add: (
+      event: ProvenEvent,
+      { size, last }: { readonly size: number; readonly last?: Sealed | undefined },
+    ): void => {
       const before = lastPosition;
       lastPosition = event.position;
       if (event.stream !== logStream || !isOfType<LogRestored, ProvenEvent>(event, ["LogRestored"])) return;
-      const { position, at } = event.data;
+      const { position, at, seal } = event.data;
+      const name = nameOf(event);
       if (position < before || position >= event.position)
-        throw new NotGenuine(`${nameOf(event)} names a position at which the log does not continue`);
-      restores.push({ position, at, ...sizes });
+        throw new NotGenuine(`${name} names a position at which the log does not continue`);
+      if (seal !== last?.note) throw new NotGenuine(`${name} does not name the last seal before it`);
+      restores.push({ position, at, name, size, sealedSize: last?.size ?? 0, isSigned: false });
     },
-    /** `lost`: a kept seal that is not in the log. */
-    remarks: (lost: Checkpoint | undefined): Remarks =>
-      restores.map((restore) => {
-        const { position, at, size } = restore;
-        const restored = `restored from a backup at position ${position}`;
-        if (!lost || explaining(lost) !== restore)
-          return `${restored} at ${at}: what was recorded after the backup is missing`;
-        return `${restored}; ${Math.max(1, lost.size - size)} events are missing that the kept seal covers`;
-      }),
+    /**
+     * Call it for each seal.
+     * @throws {NotGenuine} if it states a restore other than the last one before it
+     */
+    addSeal: (event: ProvenEvent, { restored }: Checkpoint): void => {
+      if (restored === stated) return;
+      const restore = restores.at(-1);
+      if (restored === undefined || restore?.at !== restored)
+        throw new NotGenuine(`${nameOf(event)} does not state the last restore of the log`);
+      restore.isSigned = true;
+      stated = restored;
+    },
+    remarks: (): Remarks =>
+      restores.map(({ position, at, name, isSigned }) =>
+        isSigned
+          ? `restored from a backup at position ${position} at ${at}: what was recorded after the backup is missing`
+          : `${name} says that the log was restored from a backup, and no seal says so: anyone who can write to the log can have added it, and it explains no missing seal`,
+      ),
   };
 };

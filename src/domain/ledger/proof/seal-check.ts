@@ -16,7 +16,7 @@ import {
 import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from "../seals/seal-note.ts";
 import type { createJournalChains } from "./journal-chains.ts";
 import { NotGenuine, NotSealed, nameOf } from "./not-genuine.ts";
-import { createRestoreCheck } from "./restore-check.ts";
+import { createRestoreCheck, type MissingSeal } from "./restore-check.ts";
 import type { Remarks } from "./time-check.ts";
 
 /**
@@ -39,6 +39,16 @@ export interface SealCheckOptions {
    * restored from an earlier backup.
    */
   readonly kept?: Checkpoint | undefined;
+}
+
+interface SealSummary {
+  readonly seals: number;
+  readonly last: Sealed;
+  readonly unsealed: number;
+  readonly partlyCovered: number;
+  readonly remarks: Remarks;
+  /** Present if the log lacks the kept seal, because a restore has lost it. */
+  readonly missing?: MissingSeal;
 }
 
 type PlannedEvent = Pick<ProvenEvent, "stream" | "revision" | "type" | "data" | "metadata">;
@@ -103,9 +113,10 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     const checkpoint = readCheckpoint(event, keys);
     compareHeads(event, expected.heads);
     compareTrees(event, checkpoint, expected);
+    restores.addSeal(event, checkpoint);
     if (kept?.size === checkpoint.size) {
       foundKept = equalBytes(kept.root, checkpoint.root);
-      if (!foundKept && !restores.explaining(kept))
+      if (!foundKept && !restores.explain(kept))
         throw new NotGenuine(`${nameOf(event)} is not the kept seal: the log was rewritten before it`);
     }
     sealCount += 1;
@@ -124,19 +135,26 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     add: (event: ProvenEvent): void => {
       if (event.stream !== sealsStream) unsealed += 1;
       if (event.stream === sealsStream) compare(event);
-      restores.add(event, { size: tree.size, sealedSize: last?.size ?? 0 });
+      restores.add(event, { size: tree.size, last });
       if (isSealed(event.stream)) tree = appendLeaf(tree, eventLeaf(event));
     },
     /** @throws {NotGenuine} */
-    end: (): { seals: number; last: Sealed; unsealed: number; partlyCovered: number; remarks: Remarks } => {
+    end: (): SealSummary => {
       if (sealCount < plan.length) throw new NotGenuine(`seal ${plan[sealCount]?.revision} is missing`);
-      const lost = foundKept ? undefined : kept;
-      if (lost && !restores.explaining(lost))
-        throw new NotGenuine(`no seal has the size of the kept one, ${lost.size}`);
+      const missing = kept && !foundKept ? restores.explain(kept) : undefined;
+      if (kept && !foundKept && !missing)
+        throw new NotGenuine(`no seal has the size of the kept one, ${kept.size}`);
       if (!last) throw new NotSealed();
       const events = partlyCovered.values().reduce((sum, one) => sum + one, 0);
-      const remarks = restores.remarks(lost);
-      return { seals: sealCount, last, unsealed, partlyCovered: events, remarks };
+      const remarks = restores.remarks();
+      return {
+        seals: sealCount,
+        last,
+        unsealed,
+        partlyCovered: events,
+        remarks,
+        ...(missing && { missing }),
+      };
     },
   };
 };
