@@ -2,13 +2,11 @@ import { environment } from "./settings.ts";
 
 /** Settings as they were given, without those that are or hold secrets. */
 export interface SettingsWithoutSecrets {
+  /** Of addresses only scheme, host and port. */
   readonly settings: Readonly<Record<string, string>>;
   /** The names of the settings that are left out. */
   readonly withheld: readonly string[];
 }
-
-/** Addresses with a user or a password, or with a key as a parameter. */
-const credentials = /:\/\/[^/?#\s]*@|[?&][^=&]*(key|token|secret|password)=/i;
 
 export const withoutSecrets = (env: Readonly<Record<string, string | undefined>>): SettingsWithoutSecrets => {
   const settings: Record<string, string> = {};
@@ -16,8 +14,26 @@ export const withoutSecrets = (env: Readonly<Record<string, string | undefined>>
   for (const [name, schema] of Object.entries(environment.shape)) {
     const value = env[name];
     if (!value) continue;
-    if (schema.meta()?.isSecret || credentials.test(value)) withheld.push(name);
-    else settings[name] = value;
+    const kept = schema.meta()?.isSecret ? undefined : withoutCredentials(value);
+    if (kept === undefined) withheld.push(name);
+    else settings[name] = kept;
   }
   return { settings, withheld };
+};
+
+/**
+ * Reduces addresses to scheme, host and port: user, path and query may hold credentials. Returns
+ * undefined for a value in which they cannot be told apart.
+ */
+const withoutCredentials = (value: string): string | undefined => {
+  if (!value.includes("//") && !/[@?]/.test(value)) return value;
+  const addresses = value.split(",").map(addressOf);
+  return addresses.includes(undefined) ? undefined : addresses.join(",");
+};
+
+const addressOf = (text: string): string | undefined => {
+  const url = URL.parse(text.trim());
+  // A password with an unescaped slash ends the host too early, and an at sign follows.
+  if (!url?.host || `${url.pathname}${url.search}${url.hash}`.includes("@")) return undefined;
+  return `${url.protocol}//${url.host}`;
 };
