@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { composeAskInstance } from "./bootstrap/commands/ask-instance.ts";
 import { composeAuditProof } from "./bootstrap/commands/audit-proof.ts";
-import { composeBackup } from "./bootstrap/commands/backup.ts";
+import { composeRestore } from "./bootstrap/commands/backup/restore-backup.ts";
+import { composeBackup } from "./bootstrap/commands/backup/take-backup.ts";
 import { composeCommandLine } from "./bootstrap/commands/command-line.ts";
 import { composeModelCheck } from "./bootstrap/commands/model-check.ts";
-import { composeRestore } from "./bootstrap/commands/restore.ts";
 import { composeSpeakSamplesNow } from "./bootstrap/commands/speak-samples-now.ts";
 import { openProjectionServer } from "./bootstrap/event-log/open-event-store.ts";
 import type { WithServices } from "./cli/command.ts";

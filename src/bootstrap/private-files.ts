@@ -1,6 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { open } from "node:fs/promises";
 
 /**
  * Writes a new file durably. Only its owner can access it.
@@ -10,18 +8,6 @@ export const createPrivateFile = async (path: string, text: string): Promise<voi
   await using file = await open(path, "wx", 0o600);
   await file.writeFile(text);
   await file.sync();
-};
-
-/** Creates or replaces a file atomically and durably: readers see the old one or the new one. */
-export const replacePrivateFile = async (path: string, text: string): Promise<void> => {
-  const draft = `${path}.${randomUUID()}`;
-  try {
-    await createPrivateFile(draft, text);
-    await rename(draft, path);
-    await syncDirectory(dirname(path));
-  } finally {
-    await rm(draft, { force: true });
-  }
 };
 
 /** Makes the directory's entries survive a power failure. */

@@ -6,6 +6,26 @@ import { errorMessage } from "../../domain/errors.ts";
 const position = z.int().min(0);
 const time = z.iso.datetime();
 
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** The names are exact, because the files that a manifest names are removed by the next backup. */
+const fileName = (pattern: RegExp) => z.string().regex(pattern);
+
+/** The names of a backup's own files. `stamp`: as `backupStamp` makes it. */
+export const namesOfBackup = (stamp: string) => ({
+  log: `events-${stamp}.db`,
+  masterKey: (keyId: string): string => `master-key-${keyId}-${stamp}.json`,
+  audio: `audio-${stamp}.txt`,
+});
+
+/** `random`: eight hexadecimal digits, which are different for each backup. */
+export const backupStamp = (takenAt: string, random: string): string =>
+  `${takenAt.replace(/[^0-9TZ]/g, "")}-${random}`;
+
+/** The names of the files that the manifest names. */
+export const filesOf = ({ log, masterKey, audio }: Manifest): string[] =>
+  [log, masterKey, audio].flatMap((part) => (part ? [part.file] : []));
+
 const manifestSchema = z.object({
   format: z.literal(1),
   /** The version that took the backup. */
@@ -18,9 +38,9 @@ const manifestSchema = z.object({
   /** The file of the log. Null if the event store is a server, which has its own tools. */
   log: z
     .object({
-      file: z.string().regex(/^events-[\w-]+\.db$/),
+      file: fileName(/^events-[0-9TZ]+-[0-9a-f]{8}\.db$/),
       bytes: z.int().positive(),
-      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+      sha256,
     })
     .nullable(),
   /** The id of the master key that the log records. It discloses nothing about the key. */
@@ -28,8 +48,19 @@ const manifestSchema = z.object({
   /** The public keys of all seals, one for each key that was used. */
   sealKeys: z.array(z.string()),
   newestSeal: z.object({ position: z.int().min(-1), at: time, note: z.string() }).nullable(),
-  /** The stored audio at the time of the backup. Null if it is not part of the backup. */
-  audio: z.object({ objects: z.int().min(0), bytes: z.int().min(0) }).nullable(),
+  /** The file of the encrypted master key. Null if it is not part of the backup. */
+  masterKey: z.object({ file: fileName(/^master-key-[0-9a-f]{16}-[0-9TZ]+-[0-9a-f]{8}\.json$/) }).nullable(),
+  /**
+   * The list of the stored audio at the time of the backup. Null if it is not part of the backup.
+   */
+  audio: z
+    .object({
+      file: fileName(/^audio-[0-9TZ]+-[0-9a-f]{8}\.txt$/),
+      sha256,
+      objects: z.int().min(0),
+      bytes: z.int().min(0),
+    })
+    .nullable(),
   settings: z.record(z.string(), z.string()),
   /** The names of settings that are left out, because they hold secrets. */
   withheldSettings: z.array(z.string()),

@@ -1,6 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createNoteSigner, createNoteVerifier } from "../../domain/ledger/seals/note-signer.ts";
+import {
+  createNoteSigner,
+  createNoteVerifier,
+  type NoteSigner,
+} from "../../domain/ledger/seals/note-signer.ts";
 import type { NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
@@ -50,6 +54,20 @@ export const composeSeals = async (
   const verifierKeys = `${lines.join("\n")}\n`;
   const exportKeyMonth = createKeyMonthExport({ store: storeAsWritten, seals, signer, clock });
   return { seals, signer, verifierKeys, exportKeyMonth };
+};
+
+/**
+ * Who holds these keys signs seals of the log with the first of these. Empty without a key.
+ */
+export const sealSigners = (
+  logId: string,
+  {
+    sealKey,
+    masterKeys,
+  }: { readonly sealKey?: Buffer | undefined; readonly masterKeys?: MasterKeys | undefined },
+): NoteSigner[] => {
+  const seeds = [...(sealKey ? [sealKey] : []), ...(masterKeys ? deriveKeys(masterKeys, "seal") : [])];
+  return seeds.map((seed) => createNoteSigner(`voxledger/${logId}`, seed));
 };
 
 const pathOf = (dataDir: string): string => join(dataDir, "seal.pub");

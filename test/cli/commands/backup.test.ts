@@ -2,7 +2,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Manifest } from "../../../src/application/backup/manifest.ts";
-import { type RestoreBackup, registerBackupCommands } from "../../../src/cli/commands/backup.ts";
+import {
+  type RestoreBackup,
+  type RestoreOptions,
+  registerBackupCommands,
+} from "../../../src/cli/commands/backup.ts";
+import { createNoteSigner } from "../../../src/domain/ledger/seals/note-signer.ts";
 import { type CommandResult, runCommand } from "../../support/command-line.ts";
 import { duringTest } from "../../support/during.ts";
 import { temporaryFolder } from "../../support/service.ts";
@@ -18,31 +23,44 @@ const manifest: Manifest = {
   masterKeyId: "mk-1",
   sealKeys: [],
   newestSeal: { position: 1_441, at: "2026-11-28T11:30:00.000Z", note: "a note" },
+  masterKey: null,
   audio: null,
   settings: {},
   withheldSettings: [],
 };
-const copied = { objects: 12, bytes: 123_456, copied: 2, damaged: 0, excluded: 0 };
-const complete = { manifest, audio: copied, missingAudio: 0, pausedWebhooks: 0, hasMasterKey: true };
+const copied = { objects: 12, bytes: 123_456, copied: 2, repaired: 0, gone: 0, damaged: [] };
+const audio = { objects: 12, restored: 12, deleted: 0, missing: [], damaged: [] };
+const complete = {
+  ...{ manifest, audio, pausedWebhooks: 0, isSealed: true, hasMasterKey: true },
+  log: { seals: "trusted", unsealed: 3 },
+} as const;
+const verifierKey = createNoteSigner("voxledger/log-1", Buffer.alloc(32, 7)).verifierKey;
 
 describe("the commands backup and restore", () => {
   const folder = duringTest(temporaryFolder);
   let passphrase: string | undefined;
   let restored: Awaited<ReturnType<RestoreBackup>>;
+  let options: RestoreOptions | undefined;
+  let work: (signal: AbortSignal) => Promise<unknown>;
   beforeEach(() => {
     passphrase = undefined;
     restored = complete;
+    work = async () => {};
   });
 
   const voxledger = (...args: string[]): Promise<CommandResult> =>
     runCommand({}, args, (program) =>
       registerBackupCommands(
         program,
-        async (_, { hasAudio, readPassphrase }) => {
+        async (_, { hasAudio, readPassphrase, signal }) => {
+          await work(signal);
           passphrase = await readPassphrase?.();
           return { manifest, audio: hasAudio ? copied : undefined, keyId: readPassphrase && "mk-1" };
         },
-        async () => restored,
+        async (_, given) => {
+          options = given;
+          return restored;
+        },
       ),
     );
   const passphraseFile = async (text: string): Promise<string> => {
@@ -82,21 +100,47 @@ describe("the commands backup and restore", () => {
   });
 
   it("exit with 2 if something is left to do after a restore, and say what", async () => {
-    expect(await voxledger("restore", "/backup")).to.include({ exitCode: 0 });
+    const { exitCode, stdout } = await voxledger("restore", "/backup");
+    expect(exitCode).to.equal(0);
+    expect(stdout).to.match(
+      /^verified +the seals are signed with the log's key; 3 later events have no seal$/m,
+    );
+    expect(stdout).to.match(/^audio +12 of 12 objects$/m);
     const lines: [object, RegExp][] = [
       [{ hasMasterKey: false }, /^master key +missing: put the key mk-1 into DATA_DIR\/master\.key/m],
+      [{ isSealed: false }, /^seal +none states the restore/m],
+      [{ log: { seals: "untrusted", unsealed: 0 } }, /^verified +only with the keys in the backup itself/m],
       [
         { pausedWebhooks: 3 },
         /^webhooks +3 paused: continue each with `voxledger webhook change ID --enable`$/m,
       ],
-      [{ missingAudio: 4 }, /^missing audio +4 objects of the backup$/m],
-      [{ audio: { ...copied, damaged: 5 } }, /^audio +12 .*; 5 are damaged, and were left out$/m],
+      [{ audio: { ...audio, missing: ["a", "b"] } }, /2 are missing in the backup\nmissing +a b$/m],
+      [{ audio: { ...audio, damaged: ["c"] } }, /1 are damaged\ndamaged +c$/m],
     ];
     for (const [left, line] of lines) {
       restored = { ...complete, ...left };
       const { exitCode, stdout } = await voxledger("restore", "/backup");
-      expect(exitCode).to.equal(2);
+      expect(exitCode, String(line)).to.equal(2);
       expect(stdout).to.match(line);
+    }
+  });
+
+  it("pass the options of a restore", async () => {
+    await voxledger("restore", "/b", "--key", verifierKey, "--without-key", "--log-restored", "--no-audio");
+    expect(options).to.include({ withoutKey: true, isLogRestored: true, hasAudio: false });
+    expect(options?.keys.map(({ name }) => name)).to.deep.equal(["voxledger/log-1"]);
+    expect((await voxledger("restore", "/b", "--key", "x")).stderr).to.include("--key is not a verifier key");
+  });
+
+  it("are aborted by SIGINT and SIGTERM", async () => {
+    for (const name of ["SIGINT", "SIGTERM"] as const) {
+      work = async (signal) => {
+        process.emit(name);
+        signal.throwIfAborted();
+      };
+      const { exitCode, stderr } = await voxledger("backup", "/backup");
+      expect(exitCode).to.equal(1);
+      expect(stderr).to.equal("error: interrupted\n");
     }
   });
 });
