@@ -58,7 +58,7 @@ export const beginLog = (
     : []),
 ];
 
-/** True if the log records already that it was restored from this backup, or a later state of it. */
+/** True if the last restore that the log records was from this backup. */
 export const isRestoredFrom = (
   { restored }: Log,
   { takenAt, position }: Pick<LogRestored["data"], "takenAt" | "position">,

@@ -51,7 +51,7 @@ describe("the verification of a log that was restored from a backup", () => {
     const created = Date.parse(restoredAt);
     return [...backedUp, { ...place, type: "LogRestored", data, created, metadata: {} }];
   };
-  /** Verifies the events. Of the remarks, those about times are left out: this log has invented them. */
+  /** Returns the first remark. The others are about times, which this log has invented. */
   const verify = (events: readonly ProvenEvent[], kept?: string) => {
     const plan: SealPlan[] = [];
     for (const event of events) if (event.stream === "seals") addToPlan(plan, event);
