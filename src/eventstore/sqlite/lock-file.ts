@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { lstat, open } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 
 const busy = 5;
@@ -13,8 +13,9 @@ export const lockFile = async (path: string): Promise<Disposable | undefined> =>
   // An existing file is not opened: closing it would release a lock that this process holds.
   await open(path, "wx", 0o600).then(
     (file) => file.close(),
-    (error: NodeJS.ErrnoException) => {
+    async (error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
+      if (!(await lstat(path)).isFile()) throw new Error(`${path} is not a file, or is a symbolic link`);
     },
   );
   const db = new DatabaseSync(path, { timeout: 0 });

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { stat } from "node:fs/promises";
+import { stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -7,6 +7,7 @@ import { expect } from "chai";
 import { lockFile } from "../../../src/eventstore/sqlite/lock-file.ts";
 import { spawnProgram } from "../../support/cli-process.ts";
 import { duringTest } from "../../support/during.ts";
+import { rejection } from "../../support/rejection.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
 const module = fileURLToPath(new URL("../../../src/eventstore/sqlite/lock-file.ts", import.meta.url));
@@ -43,6 +44,13 @@ describe("a lock file", () => {
     const again = await lockFile(path());
     expect(again).not.to.equal(undefined);
     again?.[Symbol.dispose]();
+  });
+
+  it("is no symbolic link", async () => {
+    await symlink(join(folder.path, "other"), path());
+    expect(await rejection(lockFile(path())))
+      .to.have.property("message")
+      .that.includes("symbolic link");
   });
 
   it("is released when its process is killed", async () => {

@@ -22,9 +22,9 @@ const names = {
   manifest: "manifest.json",
   audio: "audio",
   /** Shows also that the directory is one of backups. */
-  lock: "backup.lock",
+  lock: "voxledger-backup.lock",
   /** What a backup writes before it is complete. The next one removes it. */
-  incomplete: "incomplete",
+  incomplete: "voxledger-backup.incomplete",
 } as const;
 
 export const audioOf = (directory: string): string => join(directory, names.audio);
@@ -67,6 +67,8 @@ export const openBackupFolder = async (directory: string, takenAt: string) => {
   const found = (await readdir(root)).filter((name) => name !== "lost+found");
   if (found.length > 0 && !found.includes(names.lock) && !found.includes(names.manifest))
     throw new BadBackup(`${directory} holds ${found[0]} and no backup: name another directory`);
+  // A manifest of another program is refused before anything is written.
+  if (found.includes(names.manifest)) await readManifest(root);
   const lock = await lockFile(join(root, names.lock));
   if (!lock) throw new BadBackup(`another backup is being written into ${directory}: wait for its end`);
   await using opened = new AsyncDisposableStack();

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import packageJson from "../../../../package.json" with { type: "json" };
-import type { Deletions } from "../../../application/backup/audio-list.ts";
+import { type Deletions, isDeleted } from "../../../application/backup/audio-list.ts";
 import { type CopiedAudio, copyAudio } from "../../../application/backup/copy-audio.ts";
 import { encryptKey } from "../../../application/backup/encrypted-key.ts";
 import { BadBackup, type Manifest } from "../../../application/backup/manifest.ts";
@@ -141,7 +141,7 @@ const backUpAudio = async (
     previous: before ? readListFile(before) : noEntries(),
     list: async (entry) => {
       const hash = hashInName(entry.name);
-      if (hash !== undefined && deletions.has(hash)) remade.add(hash);
+      if (hash !== undefined && deletions.has(hash) && !isDeleted(deletions, entry)) remade.add(hash);
       await list.add(entry);
     },
   });

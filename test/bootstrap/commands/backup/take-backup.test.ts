@@ -16,7 +16,7 @@ describe("a backup", () => {
     await installed.seal();
   });
 
-  const own = ["backup.lock", "manifest.json"];
+  const own = ["voxledger-backup.lock", "manifest.json"];
 
   it("holds the log, the public keys, and settings without secrets", async () => {
     const { backUp, filesIn, read, inFolder } = installed;
@@ -66,7 +66,7 @@ describe("a backup", () => {
       if (result.status === "rejected")
         expect(String(result.reason)).to.include("another backup is being written");
     await backUp({ withKey: true });
-    const lock = await lockFile(inFolder("backup/backup.lock"));
+    const lock = await lockFile(inFolder("backup/voxledger-backup.lock"));
     expect(await refusal(backUp())).to.include("another backup is being written into");
     lock?.[Symbol.dispose]();
     await lose();
@@ -84,6 +84,9 @@ describe("a backup", () => {
     await mkdir(inFolder("music/audio"), { recursive: true });
     expect(await refusal(backUp({ to: "music" }))).to.include("holds audio and no backup: name another");
     expect(await readdir(inFolder("music"))).to.deep.equal(["audio"]);
+    await writeFile(inFolder("music/manifest.json"), "{}");
+    expect(await refusal(backUp({ to: "music" }))).to.include("manifest.json is not one of this version's");
+    expect(await readdir(inFolder("music"))).to.have.members(["audio", "manifest.json"]);
   });
 
   it("is not written into live data, also through symbolic links", async () => {
@@ -102,14 +105,14 @@ describe("a backup", () => {
     expect(await refusal(backUp({ to: "log" }))).to.include("must be apart from EVENT_STORE");
     expect(await readdir(inFolder("log")))
       .to.include("events.db")
-      .and.not.to.include("backup.lock");
+      .and.not.to.include("voxledger-backup.lock");
   });
 
   it("follows no symbolic links in folders of audio", async () => {
     const { backUp, put, inFolder } = installed;
     await put("a");
     await mkdir(inFolder("backup"));
-    await writeFile(inFolder("backup/backup.lock"), "");
+    await writeFile(inFolder("backup/voxledger-backup.lock"), "");
     await symlink(inFolder("data/audio"), inFolder("backup/audio"));
     expect(await refusal(backUp())).to.include("is a symbolic link");
     await rm(inFolder("backup/audio"));
@@ -123,7 +126,7 @@ describe("a backup", () => {
     const controller = new AbortController();
     controller.abort(new Error("interrupted"));
     expect(await refusal(backUp({ signal: controller.signal }))).to.equal("interrupted");
-    expect(await filesIn("backup")).to.deep.equal(["backup.lock"]);
+    expect(await filesIn("backup")).to.deep.equal(["voxledger-backup.lock"]);
     env.MASTER_KEY = Buffer.alloc(32, 9).toString("base64");
     expect(await refusal(backUp({ withKey: true }))).to.include("MASTER_KEY: this key is");
     delete env.MASTER_KEY;
@@ -133,10 +136,10 @@ describe("a backup", () => {
   it("removes what a killed one has left", async () => {
     const { backUp, inFolder } = installed;
     await backUp();
-    await mkdir(inFolder("backup/incomplete"));
-    await writeFile(inFolder("backup/incomplete/events-1.db"), "x");
+    await mkdir(inFolder("backup/voxledger-backup.incomplete"));
+    await writeFile(inFolder("backup/voxledger-backup.incomplete/events-1.db"), "x");
     await backUp();
-    expect(await readdir(inFolder("backup"))).not.to.include("incomplete");
+    expect(await readdir(inFolder("backup"))).not.to.include("voxledger-backup.incomplete");
   });
 
   it("removes copies of audio that an operator has deleted, and keeps other copies", async () => {
