@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { errorMessage } from "../../domain/errors.ts";
+import { parseVerifierKey } from "../../domain/ledger/seals/seal-note.ts";
 
 /* What a backup contains, and by which facts a restore recognises it. */
 
@@ -46,7 +47,7 @@ const manifestSchema = z.object({
   /** The id of the master key that the log records. It discloses nothing about the key. */
   masterKeyId: z.string().nullable(),
   /** The public keys of all seals, one for each key that was used. */
-  sealKeys: z.array(z.string()),
+  sealKeys: z.array(z.string().refine((key) => parseVerifierKey(key) !== undefined)),
   newestSeal: z.object({ position: z.int().min(-1), at: time, note: z.string() }).nullable(),
   /** The file of the encrypted master key. Null if it is not part of the backup. */
   masterKey: z.object({ file: fileName(/^master-key-[0-9a-f]{16}-[0-9TZ]+-[0-9a-f]{8}\.json$/) }).nullable(),

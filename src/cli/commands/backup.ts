@@ -147,7 +147,7 @@ const interruptible = async <T>(work: (signal: AbortSignal) => Promise<T>): Prom
 };
 
 const isComplete = ({ log, hasMasterKey, isSealed, pausedWebhooks, audio }: RestoredBackup): boolean =>
-  log.seals !== "untrusted" &&
+  log.seals === "trusted" &&
   hasMasterKey &&
   isSealed &&
   pausedWebhooks === 0 &&
@@ -174,7 +174,8 @@ const verifiedTexts: Readonly<Record<VerifiedLog["seals"], string>> = {
   trusted: "the seals are signed with the log's key",
   untrusted:
     "only with the keys in the backup itself: if it was changed, this does not show it. Verify the log with `voxledger audit verify --key`",
-  unsealed: "there is no seal: only the form of the log was checked",
+  unsealed:
+    "there is no seal: only the form of the log was checked. If it had a seal before, the backup was changed",
 };
 
 const restoredText = (restored: RestoredBackup & { directory: string }): string => {

@@ -110,6 +110,7 @@ describe("the commands backup and restore", () => {
       [{ hasMasterKey: false }, /^master key +missing: put the key mk-1 into DATA_DIR\/master\.key/m],
       [{ isSealed: false }, /^seal +none states the restore/m],
       [{ log: { seals: "untrusted", unsealed: 0 } }, /^verified +only with the keys in the backup itself/m],
+      [{ log: { seals: "unsealed", unsealed: undefined } }, /^verified +there is no seal: /m],
       [
         { pausedWebhooks: 3 },
         /^webhooks +3 paused: continue each with `voxledger webhook change ID --enable`$/m,

@@ -61,6 +61,8 @@ export const checkLog = async (
     for await (const event of events.readStream(sealsStream))
       if (isOfType<SealEvent, RecordedEvent>(event, ["Sealed"])) seals.push(event.data.note);
     const newest = seals.at(-1);
+    if (newest === undefined && given.length > 0)
+      throw new BadBackup("the log has no seal that a key can verify: restore it without --key");
     if (newest !== undefined && trusted.length > 0 && openNote(newest, trusted) === undefined)
       throw new BadBackup(
         "the newest seal is signed with none of your keys: the backup was changed, or its seals have another key. Set SEAL_KEY, or name the key with --key",

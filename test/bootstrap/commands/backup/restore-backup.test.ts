@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { appendFile, cp, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import { composeAuditProof } from "../../../../src/bootstrap/commands/audit-proof.ts";
 import { createNoteSigner } from "../../../../src/domain/ledger/seals/note-signer.ts";
+import { openSqliteEventStore } from "../../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { duringTest } from "../../../support/during.ts";
 import { startError } from "../../../support/in-process-service.ts";
 import { temporaryFolder } from "../../../support/service.ts";
@@ -105,6 +107,7 @@ describe("a restore", () => {
     expect(await tryWith({ logId: "other" })).to.include("signed with none of your keys");
     expect(await tryWith({ newestSeal: null })).to.include("the newest seal");
     expect(await tryWith({ streamPrefix: "prod" })).to.match(/^STREAM_PREFIX: /);
+    expect(await tryWith({ sealKeys: ["x"] })).to.include("manifest.json is not one of this version's");
     expect(await tryWith({ format: 2 })).to.include("manifest.json is not one of this version's backups");
     expect(await tryWith({ takenAt: new Date(Date.now() + 1e12).toISOString() })).to.include("set the clock");
     const elsewhere = { ...manifest.log, file: "../log" };
@@ -140,6 +143,23 @@ describe("a restore", () => {
     delete env.MASTER_KEY;
     const untrusted = await restore({ from: "forged", withoutKey: true });
     expect(untrusted.log.seals).to.equal("untrusted");
+  });
+
+  it("says of a log without a seal that it was not verified, and refuses it with --key", async () => {
+    const { backUp, lose, restore, inFolder, register, read } = installed;
+    const publicKey = (await read("data/seal.pub")).trim();
+    await lose();
+    await register("unsealed.example");
+    const store = await openSqliteEventStore({ path: inFolder("data/events.db") });
+    const data = { logId: "log-1", at: new Date().toISOString() };
+    await store.append("log", [{ id: randomUUID(), type: "LogBegun", data, metadata: {} }], "none");
+    await store.close();
+    await backUp();
+    await lose();
+    expect(await refusal(restore({ key: publicKey }))).to.include("has no seal that a key can verify");
+    expect(await others()).to.deep.equal([]);
+    expect((await restore()).log.seals).to.equal("unsealed");
+    expect(await readdir(inFolder("data"))).to.include("events.db");
   });
 
   it("adds no key to seal.pub that has signed no seal of the log", async () => {
