@@ -36,8 +36,12 @@ const ask = async (question: string): Promise<string> => {
   process.stderr.write(question);
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output, terminal: true });
+  const interrupted = new AbortController();
+  terminal.once("SIGINT", () => interrupted.abort());
   try {
-    return await terminal.question("");
+    return await terminal.question("", { signal: interrupted.signal });
+  } catch (cause) {
+    throw new Error("interrupted", { cause });
   } finally {
     terminal.close();
     process.stderr.write("\n");
