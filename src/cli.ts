@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { composeAskInstance } from "./bootstrap/commands/ask-instance.ts";
 import { composeAuditProof } from "./bootstrap/commands/audit-proof.ts";
+import { composeRestore } from "./bootstrap/commands/backup/restore-backup.ts";
+import { composeBackup } from "./bootstrap/commands/backup/take-backup.ts";
 import { composeCommandLine } from "./bootstrap/commands/command-line.ts";
 import { composeModelCheck } from "./bootstrap/commands/model-check.ts";
 import { composeReplaceMasterKey } from "./bootstrap/commands/replace-master-key.ts";
@@ -8,6 +10,7 @@ import { composeSpeakSamplesNow } from "./bootstrap/commands/speak-samples-now.t
 import { openProjectionServer } from "./bootstrap/event-log/open-event-store.ts";
 import type { WithServices } from "./cli/command.ts";
 import { registerAuditProofCommands } from "./cli/commands/audit-proof.ts";
+import { registerBackupCommands } from "./cli/commands/backup.ts";
 import { registerInstanceCommands } from "./cli/commands/instances.ts";
 import { registerMasterKeyCommands } from "./cli/commands/master-key.ts";
 import { registerModelCommands } from "./cli/commands/models.ts";
@@ -47,6 +50,7 @@ registerProjectionCommands(
 );
 registerAuditProofCommands(program, composeAuditProof(settings));
 registerMasterKeyCommands(program, composeReplaceMasterKey(settings));
+registerBackupCommands(program, composeBackup(settings, process.env), composeRestore(settings));
 registerModelCommands(program, composeModelCheck(settings));
 registerSampleCommands(program, composeSpeakSamplesNow(settings));
 registerInstanceCommands(program, composeAskInstance(settings));

@@ -1,5 +1,5 @@
 import { hkdfSync, randomBytes, randomUUID } from "node:crypto";
-import { link, open, readFile, rm } from "node:fs/promises";
+import { link, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type CredentialsCipher,
@@ -22,6 +22,7 @@ import { BadSetting, type Settings, withSettingName } from "../settings/read-set
 import { isSharedByMachines } from "../settings/schemas.ts";
 import { openEventStore } from "./event-log/open-event-store.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
+import { createPrivateFile, syncDirectory } from "./private-files.ts";
 
 const bytes = 32;
 
@@ -94,7 +95,7 @@ const findLostKey = async (settings: KeySettings): Promise<string | undefined> =
 };
 
 /** Reads which keys the log records. */
-const readInstallationKeys = async (handler: CommandHandler): Promise<InstallationKeys> => {
+export const readInstallationKeys = async (handler: CommandHandler): Promise<InstallationKeys> => {
   const { state } = await handler.execute(masterKeyDecider, masterKeyStream, () => [], { actor: "system" });
   return state;
 };
@@ -113,7 +114,7 @@ export const existingKeyIds = async (settings: KeySettings): Promise<readonly st
 };
 
 /** The id by which the log records a master key. */
-const masterKeyIdOf = (key: Buffer): string =>
+export const masterKeyIdOf = (key: Buffer): string =>
   createCredentialsCipher({ keys: deriveKeys([key], "credentials"), random: randomBytes }).keyId;
 
 /**
@@ -170,7 +171,7 @@ const create = async (dataDir: string): Promise<Buffer> => {
  * Writes DATA_DIR/master.key, unless it exists: `link` succeeds in one process only and publishes a
  * complete file. All other processes read that key.
  */
-const writeMasterKey = async (dataDir: string, key: Buffer): Promise<void> => {
+export const writeMasterKey = async (dataDir: string, key: Buffer): Promise<void> => {
   await makePrivateDirectory(dataDir);
   const draft = `${pathOf(dataDir)}.${randomUUID()}`;
   try {
@@ -228,16 +229,3 @@ export const createLazyCipher = (
     }
     return opened;
   });
-
-/** Writes a new file durably. Only its owner can access it. */
-const createPrivateFile = async (path: string, text: string): Promise<void> => {
-  await using file = await open(path, "wx", 0o600);
-  await file.writeFile(text);
-  await file.sync();
-};
-
-/** Makes the directory's entries survive a power failure. */
-const syncDirectory = async (path: string): Promise<void> => {
-  await using directory = await open(path, "r");
-  await directory.sync();
-};

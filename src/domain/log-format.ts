@@ -1,4 +1,4 @@
-import { count, type EventOf, object, text, utcTime } from "./shape.ts";
+import { count, type EventOf, object, optional, text, utcTime } from "./shape.ts";
 
 /** The log as a whole. Stream `log`. */
 export const logShapes = {
@@ -9,8 +9,14 @@ export const logShapes = {
    * it.
    */
   LogFormatRecorded: { format: count, version: text, at: utcTime },
+  /**
+   * The log was restored from a backup that ended with this position. What was recorded later is
+   * lost. `seal`: the note of the backup's newest seal.
+   */
+  LogRestored: { position: count, takenAt: utcTime, seal: optional(text), at: utcTime },
 };
 export type LogEvent = EventOf<typeof logShapes>;
+export type LogRestored = Extract<LogEvent, { type: "LogRestored" }>;
 
 export const logStream = "log";
 
@@ -28,13 +34,16 @@ export interface Log {
   readonly logId?: string;
   /** Undefined if the log does not state it. */
   readonly format?: number;
+  /** The last restore. */
+  readonly restored?: LogRestored["data"];
 }
 
 export const logDecider = {
   initial: (): Log => ({}),
   evolve: (log: Log, { type, data }: LogEvent): Log => {
     if (type === "LogBegun") return { ...log, logId: log.logId ?? data.logId };
-    return type === "LogFormatRecorded" ? { ...log, format: data.format } : log;
+    if (type === "LogFormatRecorded") return { ...log, format: data.format };
+    return type === "LogRestored" ? { ...log, restored: data } : log;
   },
 };
 
@@ -48,6 +57,12 @@ export const beginLog = (
     ? [{ type: "LogFormatRecorded", data: { format: logFormat, version, at } } as const]
     : []),
 ];
+
+/** True if the last restore that the log records was from this backup. */
+export const isRestoredFrom = (
+  { restored }: Log,
+  { takenAt, position }: Pick<LogRestored["data"], "takenAt" | "position">,
+): boolean => restored?.takenAt === takenAt && restored.position >= position;
 
 /** This version neither reads nor writes the log. The message says which version does. */
 export class UnsupportedLogFormat extends Error {

@@ -56,7 +56,7 @@ const readRecord = async (path: string): Promise<readonly [path: string, read: s
 const chunkBytes = 256 * 1024;
 
 /** One buffer for all chunks takes half of the CPU time of a stream. */
-const readSha256 = async (path: string): Promise<string> => {
+export const readSha256 = async (path: string): Promise<string> => {
   await using file = await open(path);
   const hash = createHash("sha256");
   const chunk = Buffer.allocUnsafe(chunkBytes);

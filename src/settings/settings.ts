@@ -7,7 +7,8 @@ import { telemetryVariables } from "./telemetry.ts";
 /*
  * Every setting: its name, type, default and description, by group. `scripts/documents` writes
  * docs/operate/settings.md, the list in infra/env.example and the list in infra/compose.yaml from
- * this file. `fallback` describes in words a default that is not a fixed value.
+ * this file. `fallback` describes in words a default that is not a fixed value. `isSecret`: backups
+ * leave the value out.
  */
 
 const network = {
@@ -90,7 +91,13 @@ const audio = {
     .describe(
       "The base URLs, comma-separated, of the caches that forget deleted audio. Nothing is purged unless `PURGE_TOKEN` is set too. See [production](production.md#a-cdn).",
     ),
-  PURGE_TOKEN: z.string().min(1).max(256).optional().describe("The bearer token of `PURGE` requests."),
+  PURGE_TOKEN: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe("The bearer token of `PURGE` requests.")
+    .meta({ isSecret: true }),
   MEMORY_CACHE_BYTES: schema
     .wholeNumber(0, 64 * 1024 ** 3)
     .default(64 * 1024 * 1024)
@@ -101,6 +108,7 @@ const audio = {
 
 const access = {
   ADMIN_TOKEN: adminTokens.default([]).meta({
+    isSecret: true,
     description:
       "The bearer tokens of operators: `TOKEN`, or `NAME=TOKEN,NAME=TOKEN`. A token has 16 to 256 visible ASCII characters without commas. Generate it at random. A name may have two tokens, while one of them is being replaced.",
     fallback: "the admin API is off",
@@ -109,16 +117,20 @@ const access = {
     .default([])
     .describe(
       "The bearer tokens of auditors, who may read everything in the admin API and change nothing. The syntax is that of `ADMIN_TOKEN`.",
-    ),
+    )
+    .meta({ isSecret: true }),
   MASTER_KEY: schema.masterKey.optional().meta({
+    isSecret: true,
     description:
       "The key that signs tokens and encrypts credentials, 32 bytes in base64. Instances that share an event store need the same one. It is required with EventStoreDB. See [the master key](master-key.md).",
     fallback: "created in `DATA_DIR/master.key`",
   }),
   MASTER_KEY_PREVIOUS: schema.masterKeys
     .default([])
-    .describe("Earlier master keys, comma-separated. See [rotating it](master-key.md#rotating-it)."),
+    .describe("Earlier master keys, comma-separated. See [rotating it](master-key.md#rotating-it).")
+    .meta({ isSecret: true }),
   SEAL_KEY: schema.masterKey.optional().meta({
+    isSecret: true,
     description:
       "The Ed25519 key that signs [seals](../audit/proof.md), 32 bytes in base64. All instances and the command line need the same one.",
     fallback: "derived from the master key",
@@ -206,10 +218,11 @@ const voices = {
     .optional()
     .describe(
       "What speaks for the engine `g1`: [your own speech server](premium-voices.md#your-own-speech-server), `openai:URL?model=…&voices=…&key=…`, or [models](models.md), `sherpa:PATH,PATH`.",
-    ),
-  ENGINE_G2: schema.engine.optional().describe("The same for `g2`."),
-  ENGINE_G3: schema.engine.optional().describe("The same for `g3`."),
-  ENGINE_G5: schema.engineServer.optional().describe("A speech server for `g5`."),
+    )
+    .meta({ isSecret: true }),
+  ENGINE_G2: schema.engine.optional().describe("The same for `g2`.").meta({ isSecret: true }),
+  ENGINE_G3: schema.engine.optional().describe("The same for `g3`.").meta({ isSecret: true }),
+  ENGINE_G5: schema.engineServer.optional().describe("A speech server for `g5`.").meta({ isSecret: true }),
   MODELS_DIR: z
     .string()
     .optional()
@@ -296,7 +309,8 @@ const wyoming = {
     .optional()
     .describe(
       "The key and secret that are charged for it, `vlk_….vls_…`. They are required with `WYOMING_PORT`.",
-    ),
+    )
+    .meta({ isSecret: true }),
 };
 
 const processes = {

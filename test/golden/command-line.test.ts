@@ -1,5 +1,6 @@
 import type { Argument, Command, Option } from "commander";
 import { registerAuditProofCommands } from "../../src/cli/commands/audit-proof.ts";
+import { registerBackupCommands } from "../../src/cli/commands/backup.ts";
 import { registerInstanceCommands } from "../../src/cli/commands/instances.ts";
 import { registerMasterKeyCommands } from "../../src/cli/commands/master-key.ts";
 import { registerModelCommands } from "../../src/cli/commands/models.ts";
@@ -47,6 +48,7 @@ describe("golden files: the command line", () => {
     registerAuditProofCommands(program, { exportAudit: noText, verifyLog: unused, verifierKeys: unused });
     registerMasterKeyCommands(program, unused);
     registerInstanceCommands(program, unused);
+    registerBackupCommands(program, unused, unused);
     expectGolden("command-line.json", tree(program));
   });
 });

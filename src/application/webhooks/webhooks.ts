@@ -14,7 +14,7 @@ import {
   type QueuedDelivery,
   queueDelivery,
 } from "../../domain/webhooks/delivery.ts";
-import type { WebhookTarget } from "../../domain/webhooks/event-shapes.ts";
+import type { DisabledBy, WebhookTarget } from "../../domain/webhooks/event-shapes.ts";
 import type { WebhookEventType } from "../../domain/webhooks/message.ts";
 import {
   addWebhook,
@@ -40,8 +40,8 @@ import { newWebhookSecret } from "./signature.ts";
 export interface WebhookDetails extends WebhookTarget, WebhookFilter {
   readonly webhookId: string;
   readonly status: "enabled" | "disabled";
-  /** Says who disabled it: an operator, or the receiver, which responded with 410 Gone. */
-  readonly disabled?: { readonly by: "operator" | "receiver"; readonly since: string };
+  /** Says who disabled it. */
+  readonly disabled?: { readonly by: DisabledBy; readonly since: string };
   readonly addedAt: string;
 }
 

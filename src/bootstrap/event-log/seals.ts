@@ -1,6 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createNoteSigner, createNoteVerifier } from "../../domain/ledger/seals/note-signer.ts";
+import {
+  createNoteSigner,
+  createNoteVerifier,
+  type NoteSigner,
+} from "../../domain/ledger/seals/note-signer.ts";
 import type { NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
@@ -64,6 +68,22 @@ export const composeSeals = async (
   return { seals, signer, verifierKeys, exportKeyMonth };
 };
 
+/**
+ * The first of these signs seals of the log, and the others endorse its key. Empty without a key.
+ */
+export const sealSigners = (
+  logId: string,
+  {
+    sealKey,
+    previousSealKeys,
+    masterKeys,
+  }: Pick<Settings, "sealKey" | "previousSealKeys"> & { readonly masterKeys: MasterKeys | undefined },
+): NoteSigner[] => {
+  const derived = masterKeys ? deriveKeys(masterKeys, "seal") : [];
+  const seeds = [...(sealKey ? [sealKey] : []), ...derived, ...previousSealKeys];
+  return seeds.map((seed) => createNoteSigner(`voxledger/${logId}`, seed));
+};
+
 const pathOf = (dataDir: string): string => join(dataDir, "seal.pub");
 
 /**
@@ -71,8 +91,11 @@ const pathOf = (dataDir: string): string => join(dataDir, "seal.pub");
  * returns all lines: a key that was replaced is still needed to verify earlier seals.
  * @throws {BadSetting}
  */
-const recordSealKeys = async (dataDir: string, keys: readonly string[]): Promise<readonly string[]> => {
-  const known = await readLines(dataDir);
+export const recordSealKeys = async (
+  dataDir: string,
+  keys: readonly string[],
+): Promise<readonly string[]> => {
+  const known = await readSealKeyLines(dataDir);
   const all = [...new Set([...keys, ...known])];
   if (all.join() !== known.join())
     await withSettingName("DATA_DIR", replaceFile(pathOf(dataDir), `${all.join("\n")}\n`));
@@ -81,20 +104,24 @@ const recordSealKeys = async (dataDir: string, keys: readonly string[]): Promise
 
 /** @throws {BadSetting} if there is no readable seal.pub */
 export const readSealKeys = async (dataDir: string): Promise<NoteVerifier[]> => {
-  const lines = await readLines(dataDir);
+  const lines = await readSealKeyLines(dataDir);
   if (lines.length === 0) throw new BadSetting("DATA_DIR: it has no seal.pub; name the key with --key");
   return parseSealKeys(lines);
 };
 
 /** @throws {BadSetting} */
-const parseSealKeys = (lines: readonly string[]): NoteVerifier[] =>
+export const parseSealKeys = (lines: readonly string[]): NoteVerifier[] =>
   lines.map((line) => {
     const key = createNoteVerifier(line);
     if (!key) throw new BadSetting("DATA_DIR: seal.pub has a line that is not a verifier key");
     return key;
   });
 
-const readLines = async (dataDir: string): Promise<string[]> => {
+/**
+ * The lines of DATA_DIR/seal.pub; none if there is no such file.
+ * @throws {BadSetting}
+ */
+export const readSealKeyLines = async (dataDir: string): Promise<string[]> => {
   const reading = readFile(pathOf(dataDir), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
     throw error;

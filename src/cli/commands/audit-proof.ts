@@ -40,7 +40,7 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
   audit
     .command("verify [file]")
     .description(
-      "verify an export, or without a file the log: exit code 0 if it is genuine, 1 if not, 2 if it is genuine, with remarks",
+      "verify an export, or without a file the log: exit code 0 if it is genuine, 1 if not, 2 if it is genuine, with remarks, or was restored from a backup",
     )
     .option(
       "--key <key>",
@@ -57,11 +57,12 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
         : proof.verifyLog({ keys, kept }).catch(explainNotSealed);
       const summary = await verified.catch(explain);
       print(command, summary, summaryText);
-      if (summary.remarks.length > 0) throw new Remarked();
+      if (summary.missing || summary.remarks.length > 0) throw new Remarked();
     });
 };
 
-const parseKeys = (keys: string): NoteVerifier[] =>
+/** @throws if one of them is not a verifier key */
+export const parseKeys = (keys: string): NoteVerifier[] =>
   keys
     .trim()
     .split(/\s+/)
@@ -130,8 +131,13 @@ const summaryText = ({
   partlyCovered,
   keys,
   remarks,
+  missing,
 }: LogSummary & Partial<VerifiedLog>): string => {
-  const genuine = `genuine${remarks.length === 0 ? "" : ", with remarks"}: ${events} events and ${seals} seals, the last at ${sealed.at} up to position ${sealed.position}`;
+  const remarked = remarks.length === 0 ? "genuine" : "genuine, with remarks";
+  const result = missing
+    ? `restored from a backup at position ${missing.position}; ${missing.events} events are missing that the kept seal covers. The rest is consistent`
+    : remarked;
+  const genuine = `${result}: ${events} events and ${seals} seals, the last at ${sealed.at} up to position ${sealed.position}`;
   const partly = `sealed by an earlier release: ${partlyCovered} events of journals, of which only type and data are proven`;
   return [
     genuine,

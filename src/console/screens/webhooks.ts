@@ -41,10 +41,16 @@ export const Scope = ({ webhook }: { webhook: WebhookDetails }): VNode | string 
   </span>`;
 };
 
+const reasons = {
+  operator: "by an operator",
+  receiver: "the receiver responded with 410 Gone",
+  restore: "the log was restored from a backup",
+} as const;
+
 export const WebhookStatus = ({ webhook }: { webhook: WebhookDetails }): VNode => {
   const { status, disabled } = webhook;
   if (!disabled) return html`<${Badge} tone="good">${status}<//>`;
-  const by = disabled.by === "receiver" ? "the receiver responded with 410 Gone" : "by an operator";
+  const by = reasons[disabled.by];
   return html`<${Badge} tone="bad">${status}<//>
     <br /><small>${by}, since ${formatTime(disabled.since)}</small>`;
 };

@@ -8,8 +8,11 @@ export type WebhookRecord = DataOf<typeof webhook>;
 const target = { url: text, events: listOf(code<WebhookEventType>()) };
 export type WebhookTarget = DataOf<typeof target>;
 
-/** `receiver`: the receiver has responded with 410 Gone. */
-export type DisabledBy = "operator" | "receiver";
+/**
+ * `receiver`: the receiver has responded with 410 Gone. `restore`: the log was restored from a
+ * backup, so messages could be sent a second time.
+ */
+export type DisabledBy = "operator" | "receiver" | "restore";
 
 export const webhookShapes = {
   /** The webhook is about the keys of the website, or about one key. Default: all. */

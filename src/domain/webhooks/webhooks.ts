@@ -147,6 +147,10 @@ export const disableWebhook = (
     ? [{ type: "WebhookDisabled", data: disabled }]
     : [];
 
+/** Disables all webhooks of a restored log, until an operator enables them. */
+export const pauseWebhooks = (webhooks: Webhooks, at: string): WebhookEvent[] =>
+  Object.keys(webhooks).flatMap((webhookId) => disableWebhook(webhooks, { webhookId, by: "restore", at }));
+
 /** @throws {NotFound} */
 export const rotateWebhookSecret = (
   webhooks: Webhooks,

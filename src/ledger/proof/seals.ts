@@ -57,6 +57,11 @@ export interface Seals {
    */
   handOver(metadata: EventMetadata): Promise<void>;
   /**
+   * Seals a log that was restored from a backup at this time, as its `LogRestored` states it.
+   * @throws as `seal` does
+   */
+  sealRestored(restored: string, metadata: EventMetadata): Promise<RecordedSeal>;
+  /**
    * Seals the log unless that was done within the interval, by any process. The first call also
    * hands over. Resolves with the time of the last seal.
    * @throws as `seal` does, and the signal's reason
@@ -104,6 +109,12 @@ const afterConflicts = afterErrors((error) => error instanceof WrongExpectedRevi
   maxAttempts: 10,
 });
 
+interface AttemptOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** The time of a restore that the seal states. Default: that of the last seal. */
+  readonly restored?: string;
+}
+
 export const createSeals = (options: SealsOptions): Seals => {
   const { store, signer, formerSigners = [], clock, requireMeasuredClock, time = systemTime } = options;
 
@@ -112,22 +123,29 @@ export const createSeals = (options: SealsOptions): Seals => {
   /** Once per process: during a rolling restart, instances with either key alternate. */
   let mayHandOver = true;
 
-  const attempt = async (metadata: EventMetadata, signal?: AbortSignal): Promise<RecordedSeal> => {
+  const attempt = async (
+    metadata: EventMetadata,
+    { signal, restored }: AttemptOptions = {},
+  ): Promise<RecordedSeal> => {
     await requireMeasuredClock();
     const { last, end } = await readSeals(options);
     const lastTime = last ? Date.parse(last.data.at) : 0;
     const now = clock();
     const at = new Date(lastTime - now > wrongMs ? now : Math.max(now, lastTime)).toISOString();
-    const data = await prepareSeal({ ...options, signal }, last, { seal: end + 1, at });
+    const data = await prepareSeal({ ...options, signal }, last, {
+      seal: end + 1,
+      at,
+      restored: restored ?? last?.checkpoint.restored,
+    });
     signal?.throwIfAborted();
     const event = { id: uuidv7(clock()), type: "Sealed", data, metadata };
     const { revision } = await store.append(sealsStream, [event], end < 0 ? "none" : end);
     return { revision, data };
   };
 
-  const seal: Seals["seal"] = async (metadata) => {
+  const seal = async (metadata: EventMetadata, attemptOptions?: AttemptOptions): Promise<RecordedSeal> => {
     try {
-      return await retry({ delayAfter: afterConflicts, time }, () => attempt(metadata));
+      return await retry({ delayAfter: afterConflicts, time }, () => attempt(metadata, attemptOptions));
     } catch (error) {
       if (error instanceof WrongExpectedRevision) {
         throw new Unavailable("Other processes keep sealing the log.", 1, { cause: error });
@@ -137,7 +155,8 @@ export const createSeals = (options: SealsOptions): Seals => {
   };
 
   return {
-    seal,
+    seal: (metadata) => seal(metadata),
+    sealRestored: (restored, metadata) => seal(metadata, { restored }),
     handOver: async (metadata) => {
       const { last } = await readSeals(options).catch((error: unknown) =>
         Promise.reject(toUnavailable(error)),
@@ -151,7 +170,7 @@ export const createSeals = (options: SealsOptions): Seals => {
         const age = clock() - lastAt;
         const isHandOver = mayHandOver && isOfFormerKey(last);
         if (age < intervalMs && age > -wrongMs && !isHandOver) return lastAt;
-        const { data } = await attempt(metadata, signal);
+        const { data } = await attempt(metadata, { signal });
         mayHandOver = false;
         return Date.parse(data.at);
       } catch (error) {
@@ -218,7 +237,11 @@ const prepareSeal = async (
     signal,
   }: Pick<SealsOptions, "store" | "signer" | "formerSigners"> & { signal: AbortSignal | undefined },
   last: LastSeal | undefined,
-  { seal, at }: { readonly seal: number; readonly at: string },
+  {
+    seal,
+    at,
+    restored,
+  }: { readonly seal: number; readonly at: string; readonly restored: string | undefined },
 ): Promise<Sealed> => {
   const fromExclusive = last?.data.position ?? -1;
   let position = Math.max(fromExclusive, await readLedgerEnd(store));
@@ -232,7 +255,7 @@ const prepareSeal = async (
   for (const journal of journals) tree = appendLeaf(tree, journalLeaf(journal));
   tree = appendLeaf(tree, sealLeaf(seal, { position, at }));
   const { size, edge } = tree;
-  const note = signer.sign(checkpointText({ origin: signer.name, size, root: rootOf(tree) }));
+  const note = signer.sign(checkpointText({ origin: signer.name, size, root: rootOf(tree), restored }));
   const sealed = { position, journals, size, edge: edge.map(toHex), note, at };
   if (!last || last.key === signer.verifierKey) return sealed;
   const former = formerSigners.find(({ verifierKey }) => verifierKey === last.key);

@@ -10,6 +10,7 @@ import {
   initialWebhooks,
   isSubscribed,
   maxWebhooks,
+  pauseWebhooks,
   removeWebhook,
   requireWebhook,
   rotateWebhookSecret,
@@ -63,6 +64,14 @@ describe("the webhooks of an installation", () => {
     expect(disableWebhook(initialWebhooks(), disable)).to.deep.equal([]);
     const enabled = apply(disabled, changeWebhook(disabled, { webhookId: "whk_1", enabled: true, at }));
     expect(requireWebhook(enabled, "whk_1")).to.deep.equal(requireWebhook(one, "whk_1"));
+  });
+
+  it("are paused by a restore, except those that are disabled, until an operator enables them", () => {
+    const paused = apply(one, pauseWebhooks(one, at));
+    expect(requireWebhook(paused, "whk_1")).to.deep.include({ status: "disabled", by: "restore", since: at });
+    expect(pauseWebhooks(paused, at)).to.deep.equal([]);
+    const enabled = apply(paused, changeWebhook(paused, { webhookId: "whk_1", enabled: true, at }));
+    expect(requireWebhook(enabled, "whk_1").status).to.equal("enabled");
   });
 
   it("keep the former secret for a day after a rotation, and only the last one", () => {

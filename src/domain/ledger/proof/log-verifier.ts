@@ -8,6 +8,7 @@ import { createForeignEvents } from "./foreign-events.ts";
 import { createJournalChains } from "./journal-chains.ts";
 import { PostingsCheck } from "./postings-check.ts";
 import { QuotaCheck } from "./quota-check.ts";
+import type { MissingSeal } from "./restore-check.ts";
 import { createSealCheck, type SealCheckOptions } from "./seal-check.ts";
 import type { SealPeriod } from "./seal-keys.ts";
 import { createTimeCheck, type Remarks } from "./time-check.ts";
@@ -33,6 +34,11 @@ export interface LogSummary {
   /** Which keys have signed the seals, in order. */
   readonly keys: readonly SealPeriod[];
   readonly remarks: Remarks;
+  /**
+   * Present if the log lacks the kept seal, because it was restored from a backup. Then it is not
+   * the log that the kept seal proves.
+   */
+  readonly missing?: MissingSeal;
 }
 
 /** Verifies a log event by event, in order of position. */

@@ -16,7 +16,9 @@ import {
 import { type Checkpoint, type NoteVerifier, openNote } from "../seals/seal-note.ts";
 import type { createJournalChains } from "./journal-chains.ts";
 import { NotEndorsed, NotGenuine, NotSealed, nameOf } from "./not-genuine.ts";
+import { createRestoreCheck, type MissingSeal } from "./restore-check.ts";
 import { createSealKeys, type SealPeriod } from "./seal-keys.ts";
+import type { Remarks } from "./time-check.ts";
 
 /**
  * A seal covers an earlier part of the log, so these members must be known before its event is
@@ -40,7 +42,7 @@ export interface SealCheckOptions {
   /** All seals, in order. */
   readonly plan: readonly SealPlan[];
   readonly chains: ReturnType<typeof createJournalChains>;
-  /** One of the seals must have this checkpoint. */
+  /** One of the seals must have this checkpoint, unless the log was restored from a backup. */
   readonly kept?: KeptSeal | undefined;
 }
 
@@ -74,7 +76,9 @@ interface SealsSummary {
   readonly unsealed: number;
   readonly partlyCovered: number;
   readonly keys: readonly SealPeriod[];
-  readonly remarks: readonly string[];
+  readonly remarks: Remarks;
+  /** Present if the log lacks the kept seal, because a restore has lost it. */
+  readonly missing?: MissingSeal;
 }
 
 /**
@@ -83,12 +87,15 @@ interface SealsSummary {
  */
 export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) => {
   const covered = new Map<number, Covered>();
+  const restores = createRestoreCheck();
   let tree = emptyTree;
   let next = 0;
   let fromInclusive = 0;
   let sealCount = 0;
   let events = 0;
   let foundKept = false;
+  /** The seal that has the kept one's size, and another root. */
+  let otherRoot: string | undefined;
   let last: (Covered & { readonly data: Sealed }) | undefined;
   const sealKeys = createSealKeys(keys);
 
@@ -108,11 +115,23 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     fromInclusive = seal.position + 1;
   };
 
-  /** @throws {NotEndorsed} if the kept note is not signed with an accepted key */
-  const requireKeptSignature = (): void => {
-    const { note } = kept ?? {};
-    if (note === undefined || openNote(note, sealKeys.accepted()) !== undefined) return;
-    throw new NotEndorsed("the kept seal is not signed with a given key, nor with one that they endorsed");
+  /**
+   * Returns what is missing with the kept seal, if a restore has lost it.
+   * @throws {NotEndorsed} if the kept note is not signed with an accepted key
+   * @throws {NotGenuine}
+   */
+  const explainMissing = (): MissingSeal | undefined => {
+    if (!kept || foundKept) return undefined;
+    const { note, size } = kept;
+    if (note !== undefined && openNote(note, sealKeys.accepted()) === undefined)
+      throw new NotEndorsed("the kept seal is not signed with a given key, nor with one that they endorsed");
+    const missing = restores.explain(kept);
+    if (missing) return missing;
+    throw new NotGenuine(
+      otherRoot === undefined
+        ? `no seal has the size of the kept one, ${size}`
+        : `${otherRoot} is not the kept seal: the log was rewritten before it`,
+    );
   };
 
   const compare = (event: ProvenEvent): void => {
@@ -125,12 +144,10 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     const { checkpoint, isProof } = sealKeys.add(event);
     compareHeads(event, expected.heads);
     compareTrees(event, checkpoint, expected);
+    restores.addSeal(event, checkpoint, isProof);
     if (kept?.size === checkpoint.size) {
-      if (!equalBytes(kept.root, checkpoint.root)) {
-        requireKeptSignature();
-        throw new NotGenuine(`${nameOf(event)} is not the kept seal: the log was rewritten before it`);
-      }
-      foundKept = true;
+      if (equalBytes(kept.root, checkpoint.root)) foundKept = true;
+      else otherRoot = nameOf(event);
     }
     sealCount += 1;
     if (isProof) last = { ...expected, data: event.data };
@@ -149,6 +166,7 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
       if (event.stream === sealsStream) compare(event);
       else events += 1;
       sealKeys.note(event);
+      restores.add(event, tree.size);
       if (isSealed(event.stream)) tree = appendLeaf(tree, eventLeaf(event));
     },
     /** Adds an event of another program in a sealed stream: seals cover it like any other. */
@@ -161,11 +179,8 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     /** @throws {NotGenuine} */
     end: (): SealsSummary => {
       if (sealCount < plan.length) throw new NotGenuine(`seal ${plan[sealCount]?.revision} is missing`);
-      const remarks = sealKeys.end();
-      if (kept && !foundKept) {
-        requireKeptSignature();
-        throw new NotGenuine(`no seal has the size of the kept one, ${kept.size}`);
-      }
+      const keyRemarks = sealKeys.end();
+      const missing = explainMissing();
       if (!last) throw new NotSealed();
       return {
         seals: sealCount,
@@ -173,7 +188,8 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
         unsealed: events - last.events,
         partlyCovered: partlyCovered.values().reduce((sum, one) => sum + one, 0),
         keys: sealKeys.periods,
-        remarks,
+        remarks: [...keyRemarks, ...restores.remarks()],
+        ...(missing && { missing }),
       };
     },
   };

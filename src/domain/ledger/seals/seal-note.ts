@@ -86,15 +86,22 @@ export interface Checkpoint {
   readonly origin: string;
   readonly size: number;
   readonly root: Uint8Array;
+  /**
+   * The time of the log's last restore from a backup, if there was one. The command that restores
+   * makes the first seal with this line, and each later seal repeats it: without the key nobody can
+   * claim that the log was restored.
+   */
+  readonly restored?: string | undefined;
 }
 
-export const checkpointText = ({ origin, size, root }: Checkpoint): string =>
-  `${origin}\n${size}\n${toBase64(root)}\n`;
+export const checkpointText = ({ origin, size, root, restored }: Checkpoint): string =>
+  `${origin}\n${size}\n${toBase64(root)}\n${restored === undefined ? "" : `restored ${restored}\n`}`;
 
 /** Returns undefined for a text that is not a checkpoint. */
 export const parseCheckpoint = (text: string): Checkpoint | undefined => {
-  const [, origin = "", size = "", encoded = ""] =
-    /^([^\n]+)\n(0|[1-9]\d{0,15})\n([^\n]+)\n$/.exec(text) ?? [];
+  const [, origin = "", size = "", encoded = "", restored] =
+    /^([^\n]+)\n(0|[1-9]\d{0,15})\n([^\n]+)\n(?:restored (\S+)\n)?$/.exec(text) ?? [];
   const root = fromBase64(encoded);
-  return root?.length === keyLength ? { origin, size: Number(size), root } : undefined;
+  if (root?.length !== keyLength) return undefined;
+  return { origin, size: Number(size), root, ...(restored !== undefined && { restored }) };
 };

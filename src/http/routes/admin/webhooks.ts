@@ -22,7 +22,7 @@ const webhookMembers = {
   apiKey: z.string().exactOptional(),
   status: z.enum(["enabled", "disabled"]),
   disabled: z
-    .object({ by: z.enum(["operator", "receiver"]), since: time })
+    .object({ by: z.enum(["operator", "receiver", "restore"]), since: time })
     .exactOptional()
     .meta({ description: "`receiver`: it has responded with 410 Gone." }),
   addedAt: time,

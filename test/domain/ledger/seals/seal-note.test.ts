@@ -67,6 +67,13 @@ describe("a checkpoint", () => {
     expect(parsed && checkpointText(parsed)).to.equal(checkpoint);
   });
 
+  it("states a restore in a line of its own", () => {
+    const restored = `${checkpoint}restored 2026-11-28T12:00:00.000Z\n`;
+    const parsed = parseCheckpoint(restored);
+    expect(parsed).to.deep.include({ size: 20_852_163, restored: "2026-11-28T12:00:00.000Z" });
+    expect(parsed && checkpointText(parsed)).to.equal(restored);
+  });
+
   it("has no alternative form", () => {
     for (const [given, replacement] of [
       ["2085", "02085"],

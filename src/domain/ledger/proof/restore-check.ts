@@ -1,0 +1,87 @@
+import { isOfType } from "../../event-shapes.ts";
+import { type LogRestored, logStream } from "../../log-format.ts";
+import type { ProvenEvent } from "../seals/proven-event.ts";
+import type { SealEvent, Sealed } from "../seals/seal.ts";
+import type { Checkpoint } from "../seals/seal-note.ts";
+import { NotGenuine, nameOf } from "./not-genuine.ts";
+import type { Remarks } from "./time-check.ts";
+
+interface Restore {
+  readonly position: number;
+  readonly at: string;
+  readonly name: string;
+  /** The sizes of the tree before the restore: of all events, and of the last seal. */
+  readonly size: number;
+  readonly sealedSize: number;
+  /** True once a seal states the restore. Anyone who can write to the log can forge the event. */
+  isSigned: boolean;
+}
+
+/** A log that was restored lacks a seal that was made after the backup. */
+export interface MissingSeal {
+  /** The position at which the backup ended. */
+  readonly position: number;
+  /** How many leaves of the sealed tree are missing. */
+  readonly events: number;
+}
+
+/**
+ * Finds what restores from backups explain: seals that were made after the backup are missing from
+ * the log, and their sizes may return with other roots. Only a restore that a seal states explains
+ * anything, and only the loss of seals that do not state it themselves.
+ */
+export const createRestoreCheck = () => {
+  const restores: Restore[] = [];
+  let lastPosition = -1;
+  let lastSeal: Sealed | undefined;
+  /** The restore that the last seal states. */
+  let stated: Restore | undefined;
+
+  const isExplaining =
+    ({ size, restored }: Checkpoint) =>
+    ({ isSigned, sealedSize, at }: Restore): boolean =>
+      isSigned && size > sealedSize && (restored === undefined || restored < at);
+
+  return {
+    /** Returns what is missing with this seal, if a restore has lost it. */
+    explain: (kept: Checkpoint): MissingSeal | undefined => {
+      const restore = restores.find(isExplaining(kept));
+      return restore && { position: restore.position, events: Math.max(1, kept.size - restore.size) };
+    },
+    /**
+     * Call it for each event before its leaf is appended to the tree, which has this size.
+     * @throws {NotGenuine} if an event states a backup that did not end where the log continues
+     */
+    add: (event: ProvenEvent, size: number): void => {
+      const before = lastPosition;
+      lastPosition = event.position;
+      if (event.stream !== logStream || !isOfType<LogRestored, ProvenEvent>(event, ["LogRestored"])) return;
+      const { position, at, seal } = event.data;
+      const name = nameOf(event);
+      if (position < before || position >= event.position)
+        throw new NotGenuine(`${name} names a position at which the log does not continue`);
+      if (seal !== lastSeal?.note) throw new NotGenuine(`${name} does not name the last seal before it`);
+      restores.push({ position, at, name, size, sealedSize: lastSeal?.size ?? 0, isSigned: false });
+    },
+    /**
+     * Call it for each seal. Only a seal of an accepted key signs the restore that it states.
+     * @throws {NotGenuine} if it states a restore other than the last one before it
+     */
+    addSeal: (event: ProvenEvent & SealEvent, { restored }: Checkpoint, isAccepted: boolean): void => {
+      lastSeal = event.data;
+      if (restored !== stated?.at) {
+        const restore = restores.at(-1);
+        if (restored === undefined || restore?.at !== restored)
+          throw new NotGenuine(`${nameOf(event)} does not state the last restore of the log`);
+        stated = restore;
+      }
+      if (stated && isAccepted) stated.isSigned = true;
+    },
+    remarks: (): Remarks =>
+      restores.map(({ position, at, name, isSigned }) =>
+        isSigned
+          ? `restored from a backup at position ${position} at ${at}: what was recorded after the backup is missing`
+          : `${name} says that the log was restored from a backup, and no seal says so: anyone who can write to the log can have added it, and it explains no missing seal`,
+      ),
+  };
+};
