@@ -51,9 +51,7 @@ export const checkLog = async (
   manifest: Manifest,
   { masterKeys, given }: RestoreKeys,
 ): Promise<CheckedLog> => {
-  const own = sealSigners(manifest.logId, { ...settings, masterKeys }).map(
-    ({ verifierKey }) => verifierKey,
-  );
+  const own = sealSigners(manifest.logId, { ...settings, masterKeys }).map(({ verifierKey }) => verifierKey);
   const trusted = [...given, ...parseSealKeys(own)];
   const keys = [...trusted, ...parseSealKeys(manifest.sealKeys)];
   const read = async (events: EventStore) => {
