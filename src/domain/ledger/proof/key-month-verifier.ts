@@ -17,6 +17,7 @@ import {
 import type { Checkpoint, NoteVerifier } from "../seals/seal-note.ts";
 import { createOrderCheck, isWellFormedProof, requireForm, runChecks } from "./event-check.ts";
 import { createExportReader, type ExportedEvent, readLines } from "./export-lines.ts";
+import { createForeignEvents } from "./foreign-events.ts";
 import { createJournalChains } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 import { PostingsCheck } from "./postings-check.ts";
@@ -61,6 +62,7 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
   const known = new Set(keyMonthStreams(keyMonth));
   const checkOrder = createOrderCheck();
   const chains = createJournalChains();
+  const foreign = createForeignEvents(chains.isRegistered);
   const postings = new PostingsCheck((stream) => stream === account);
   const quotas = new QuotaCheck((stream) => stream === quota);
   const times = createTimeCheck({ isWholeLog: false });
@@ -79,8 +81,19 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
     return head ? [journalLeaf(head), journalLeaf(withoutEnvelopes(head))] : [];
   };
 
+  /** True for an event of another program, which needs no form. Counts it. */
+  const isForeign = (event: ProvenEvent): boolean => {
+    // The export has only journals that the key's streams or the registry name.
+    if (event.stream.startsWith(journalPrefix)) return false;
+    const kind = foreign.recognise(event);
+    if (kind !== undefined) foreign.count(kind, event);
+    return kind !== undefined;
+  };
+
   const addToChecks = (event: ProvenEvent): void => {
     checkOrder(event);
+    if (isForeign(event)) return;
+    requireForm(event, isWellFormedProof);
     chains.add(event);
     postings.add(event);
     quotas.add(event);
@@ -102,7 +115,6 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
       }
       const covering = seal;
       checkPosition(event, seal);
-      requireForm(event, isWellFormedProof);
       runChecks(event, () => {
         addToChecks(event);
         if (!isJournal) checkInclusion(event, [eventLeaf(event)], inclusion, covering);
@@ -126,7 +138,7 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
       const { position, at, note } = seal.event.data;
       const events = [...streams.values()].reduce((sum, count) => sum + count, 0);
       const sealed = { seal: seal.event.revision, position, at, note };
-      const remarks = times.remarks();
+      const remarks = [...times.remarks(), ...foreign.remarks()];
       return {
         requests,
         characters,
