@@ -24,6 +24,7 @@ import {
   type EventMetadata,
   type EventStore,
   type RecordedEvent,
+  readEvent,
   readLastEvent,
   WrongExpectedRevision,
 } from "../../eventstore/event-store.ts";
@@ -149,6 +150,9 @@ interface SealsEnd {
 const readSeals = async (store: EventStore, keys: readonly NoteVerifier[]): Promise<SealsEnd> => {
   const end = await readLastEvent(store, sealsStream);
   const event = await readLastSealEvent(store);
+  // Nothing may begin anew because the seals were removed and other events were left.
+  if (end && !event && (await readEvent(store, sealsStream))?.revision !== 0)
+    throw new BadSeal("the first events of the stream seals are missing");
   return { last: event && openSeal(event, keys), end: end?.revision ?? -1 };
 };
 

@@ -193,6 +193,15 @@ for (const [name, open] of Object.entries({ SQLite: openTemporaryStore, EventSto
       expect(error.message).to.equal("seal 3 is malformed");
     });
 
+    it("begins no new seals if other events are left of a stream whose seals were removed", async () => {
+      await writeBusyDay(sealed);
+      await store.setRetention("seals", { maxCount: 1 });
+      await append(store, "seals", "Stamped");
+      const error = (await rejection(sealed.seals.seal({ actor: "system" }))) as Error;
+      expect(error.message).to.equal("the first events of the stream seals are missing");
+      expect(await problem()).to.match(/^seals revision 0 /);
+    });
+
     it("finds a seal whose type was changed", async () => {
       await writeBusyDay(sealed);
       const [, , seal] = await collect(store.readStream("seals"));
