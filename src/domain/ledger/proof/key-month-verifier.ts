@@ -6,16 +6,9 @@ import { journalRegistryStream } from "../journal/journal-registry.ts";
 import { quotaStream } from "../quota/quota.ts";
 import { type InclusionProof, provesInclusion } from "../seals/merkle-proof.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
-import {
-  eventLeaf,
-  journalLeaf,
-  type SealEvent,
-  type Sealed,
-  sealsStream,
-  withoutEnvelopes,
-} from "../seals/seal.ts";
+import { journalLeaf, type SealEvent, type Sealed, sealsStream, withoutEnvelopes } from "../seals/seal.ts";
 import type { Checkpoint, NoteVerifier } from "../seals/seal-note.ts";
-import { createOrderCheck, isWellFormedProof, requireForm, runChecks } from "./event-check.ts";
+import { createOrderCheck, isWellFormedProof, requireForm, runChecks, verifiedLeaf } from "./event-check.ts";
 import { createExportReader, type ExportedEvent, readLines } from "./export-lines.ts";
 import { createForeignEvents } from "./foreign-events.ts";
 import { createJournalChains } from "./journal-chains.ts";
@@ -117,7 +110,7 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
       checkPosition(event, seal);
       runChecks(event, () => {
         addToChecks(event);
-        if (!isJournal) checkInclusion(event, [eventLeaf(event)], inclusion, covering);
+        if (!isJournal) checkInclusion(event, [verifiedLeaf(event)], inclusion, covering);
         else if (inclusion) checkInclusion(event, journalLeaves(event), inclusion, covering);
       });
       if (isJournal) heads.set(event.stream, { event, inclusion });

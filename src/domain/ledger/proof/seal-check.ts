@@ -14,6 +14,7 @@ import {
   withoutEnvelopes,
 } from "../seals/seal.ts";
 import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from "../seals/seal-note.ts";
+import { verifiedLeaf } from "./event-check.ts";
 import type { createJournalChains } from "./journal-chains.ts";
 import { NotGenuine, NotSealed, nameOf } from "./not-genuine.ts";
 
@@ -120,7 +121,7 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     add: (event: ProvenEvent): void => {
       if (event.stream !== sealsStream) unsealed += 1;
       if (event.stream === sealsStream) compare(event);
-      if (isSealed(event.stream)) tree = appendLeaf(tree, eventLeaf(event));
+      if (isSealed(event.stream)) tree = appendLeaf(tree, verifiedLeaf(event));
     },
     /** Adds an event of another program in a sealed stream: seals cover it like any other. */
     addForeign: (event: ProvenEvent): void => {

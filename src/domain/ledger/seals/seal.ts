@@ -86,7 +86,7 @@ export const isSealed = (stream: string): boolean =>
 /** True if seals cover the stream, either by each event or by its last one. */
 export const isCovered = (stream: string): boolean => isSealed(stream) || stream.startsWith(journalPrefix);
 
-export const eventLeaf = (event: ProvenEvent): Uint8Array => leafHash(storedJson(event));
+export const eventLeaf = (event: ProvenEvent, toJson = storedJson): Uint8Array => leafHash(toJson(event));
 
 /**
  * Returns the SHA-256 (hex) of those members of a journal's event that the digest of the event
