@@ -1,6 +1,6 @@
 import { repeat } from "../../async/repeat.ts";
 import type { Time } from "../../async/time.ts";
-import type { ProjectionServer } from "../../eventstore/projection-server.ts";
+import { type ProjectionServer, ProjectionServerBusy } from "../../eventstore/projection-server.ts";
 import { isComplete, readUserProjectionStatuses, type UserProjectionStatus } from "./statuses.ts";
 
 const intervalMs = 60_000;
@@ -35,8 +35,9 @@ export const watchUserProjections = ({
     firstMs,
     retryMs: intervalMs,
     time,
-    onError: () => {
-      installed = [];
+    onError: (error) => {
+      // A busy server is when projections fault: what it last reported stays.
+      if (!(error instanceof ProjectionServerBusy)) installed = [];
     },
   });
 

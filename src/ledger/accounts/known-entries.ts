@@ -4,7 +4,12 @@ import { isOfType } from "../../domain/event-shapes.ts";
 import { openEnd } from "../../domain/ledger/accounts/revision-ranges.ts";
 import type { AccountId } from "../../domain/ledger/accounts/usage-account.ts";
 import { postedTotals } from "../../domain/ledger/accounts/usage-sum.ts";
-import { type JournalEvent, journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
+import {
+  type JournalEvent,
+  journalPrefix,
+  journalStream,
+  journalTypes,
+} from "../../domain/ledger/journal/journal.ts";
 import type { JournalRegistryEvent } from "../../domain/ledger/journal/journal-registry.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { readUntil } from "../../eventstore/read-until.ts";
@@ -91,6 +96,8 @@ export class KnownEntries {
     const journal = event.stream.slice(journalPrefix.length);
     if (this.#own.has(journal)) return;
     const known = this.#followed.get(journal);
+    // Another program may have any number of streams whose names begin like those of journals.
+    if (!known && !isOfType<JournalEvent, RecordedEvent>(event, journalTypes)) return;
     // After a gap in the revisions, what was followed before is forgotten.
     const followed =
       known && event.revision <= known.toInclusive + 1 ? known : new FollowedJournal(event.revision);

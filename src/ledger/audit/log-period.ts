@@ -1,4 +1,5 @@
-import { type Sealed, sealsStream } from "../../domain/ledger/seals/seal.ts";
+import { isOfType } from "../../domain/event-shapes.ts";
+import { type SealEvent, type Sealed, sealsStream } from "../../domain/ledger/seals/seal.ts";
 import {
   type EventStore,
   type RecordedEvent,
@@ -52,13 +53,12 @@ export const readPeriodEnd = async (
 
 /**
  * The seal covers what was readable before this time. The clock of the process that sealed may have
- * been behind the store's. Another program's event in the stream has no position, and does not end
- * the bisection.
+ * been behind the store's. Another program's event in the stream does not end the bisection.
  */
 const timeOf = ({ data, created }: RecordedEvent): number =>
   Math.max(created, Date.parse((Object(data) as Partial<Sealed>).at ?? "") || created);
 
-const positionOf = ({ data }: RecordedEvent): number | undefined => {
-  const { position } = Object(data) as Partial<Sealed>;
-  return Number.isSafeInteger(position) && (position as number) >= 0 ? position : undefined;
-};
+const positionOf = (event: RecordedEvent): number | undefined =>
+  isOfType<SealEvent, RecordedEvent>(event, ["Sealed"]) && event.data.position >= 0
+    ? event.data.position
+    : undefined;

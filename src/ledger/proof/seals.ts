@@ -28,6 +28,7 @@ import {
   type EventMetadata,
   type EventStore,
   type RecordedEvent,
+  readEvent,
   readLastEvent,
   WrongExpectedRevision,
 } from "../../eventstore/event-store.ts";
@@ -199,8 +200,12 @@ interface SealsEnd {
 
 /** @throws {BadSeal} */
 const readSeals = async (options: ReadSealsOptions): Promise<SealsEnd> => {
-  const end = await readLastEvent(options.store, sealsStream);
-  const event = await readLastSealEvent(options.store);
+  const { store } = options;
+  const end = await readLastEvent(store, sealsStream);
+  const event = await readLastSealEvent(store);
+  // Nothing may begin anew because the seals were removed and other events were left.
+  if (end && !event && (await readEvent(store, sealsStream))?.revision !== 0)
+    throw new BadSeal("the first events of the stream seals are missing");
   return { last: event && openSeal(event, options), end: end?.revision ?? -1 };
 };
 

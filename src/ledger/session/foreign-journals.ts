@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { journalPrefix } from "../../domain/ledger/journal/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
@@ -14,6 +15,7 @@ export const createForeignJournals = (store: EventStore, onError: (what: string,
   const registered = new Set<string>();
   const foreign = new Set<string>();
   const checking = new Set<string>();
+  const limit = pLimit(1);
 
   /** A journal is in the registry before its first event, and until its last one. */
   const check = async (journal: string, position: number): Promise<void> => {
@@ -38,7 +40,7 @@ export const createForeignJournals = (store: EventStore, onError: (what: string,
         const isKnown = [registered, foreign, checking].some((known) => known.has(journal));
         if (isKnown || foreign.size + checking.size >= maxCounted) continue;
         checking.add(journal);
-        void check(journal, position);
+        void limit(() => check(journal, position));
       }
     },
     count: (): number => foreign.size,

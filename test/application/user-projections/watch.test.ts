@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { watchUserProjections } from "../../../src/application/user-projections/watch.ts";
 import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
-import type { ServerProjection } from "../../../src/eventstore/projection-server.ts";
+import { ProjectionServerBusy, type ServerProjection } from "../../../src/eventstore/projection-server.ts";
 import { createManualTime, until } from "../../support/manual-time.ts";
 
 const names = ["voxledger-catalog-v3", "voxledger-rate-v2"];
@@ -10,11 +10,11 @@ const names = ["voxledger-catalog-v3", "voxledger-rate-v2"];
 const watching = () => {
   const time = createManualTime();
   const projections = new Map<string, Omit<ServerProjection, "name">>();
-  let isDown = false;
+  let failure: EventStoreUnavailable | undefined;
   let questions = 0;
   const find = async (name: string): Promise<ServerProjection | undefined> => {
     questions += 1;
-    if (isDown) throw new EventStoreUnavailable("down");
+    if (failure) throw failure;
     const found = projections.get(name);
     return found && { name, ...found };
   };
@@ -22,8 +22,8 @@ const watching = () => {
   return {
     watch,
     projections,
-    setDown: (down: boolean) => {
-      isDown = down;
+    failWith: (error: EventStoreUnavailable | undefined) => {
+      failure = error;
     },
     /** Lets a minute pass, and the questions be answered. */
     minute: async () => {
@@ -58,16 +58,26 @@ describe("the watch of user projections", () => {
   });
 
   it("reports nothing while the server does not respond, or shows this user no projections", async () => {
-    const { watch, projections, minute, setDown } = watching();
+    const { watch, projections, minute, failWith } = watching();
     projections.set("voxledger-rate-v2", { state: "faulted" });
     await minute();
-    setDown(true);
+    failWith(new EventStoreUnavailable("down"));
     await minute();
     expect(watch.installed()).to.deep.equal([]);
     expect(watch.note()).to.equal(undefined);
-    setDown(false);
+    failWith(undefined);
     await minute();
     expect(watch.installed()).to.have.length(1);
+    await watch.close();
+  });
+
+  it("keeps what a server reported that is too busy to respond", async () => {
+    const { watch, projections, minute, failWith } = watching();
+    projections.set("voxledger-rate-v2", { state: "faulted" });
+    await minute();
+    failWith(new ProjectionServerBusy("busy"));
+    await minute();
+    expect(watch.installed()).to.deep.equal([{ name: "voxledger-rate-v2", state: "faulted" }]);
     await watch.close();
   });
 });

@@ -111,6 +111,16 @@ describe("a report of a process that records and follows servings", () => {
     expect(read).to.be.lessThan(fewEvents);
   });
 
+  it("keeps nothing of journals in which another program writes", async () => {
+    const known = new KnownEntries();
+    const event = { id: "e", type: "Booked", data: {}, metadata: {}, created: now };
+    known.follow([
+      { ...event, stream: "journal-42", revision: 0, position: 1 },
+      { ...event, stream: "journal-43", revision: 0, position: 2, type: "MalformedEvent" },
+    ]);
+    expect((await known.snapshot([])).postedUpTo.size).to.equal(0);
+  });
+
   it("reads no journal for no key", async () => {
     const known = new KnownEntries();
     await serve(await openInstance(known));

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { binaryEvent, EventStoreDBClient } from "@eventstore/db-client";
+import { binaryEvent, EventStoreDBClient, jsonEvent } from "@eventstore/db-client";
 import { expect } from "chai";
+import { verifyKeyMonth } from "../../../src/domain/ledger/proof/key-month-verifier.ts";
 import { createLogVerifier } from "../../../src/domain/ledger/proof/log-verifier.ts";
 import { NotGenuine } from "../../../src/domain/ledger/proof/not-genuine.ts";
 import { addToPlan, type SealPlan } from "../../../src/domain/ledger/proof/seal-check.ts";
@@ -9,6 +10,7 @@ import { isCovered } from "../../../src/domain/ledger/seals/seal.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { readLog } from "../../../src/eventstore/follow-events.ts";
+import { positionBefore } from "../../../src/ledger/audit/log-period.ts";
 import { verifyLog } from "../../../src/ledger/proof/audit-verify.ts";
 import { createKeyMonthExport } from "../../../src/ledger/proof/key-month-export.ts";
 import { createForeignJournals } from "../../../src/ledger/session/foreign-journals.ts";
@@ -23,6 +25,8 @@ interface Shared {
   readonly store: EventStore;
   /** Appends data that no JSON object is, where the store allows it. */
   readonly appendBytes?: (stream: string) => Promise<void>;
+  /** Appends numbers that have no canonical form. */
+  readonly appendNumbers?: (stream: string) => Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -34,6 +38,10 @@ const onServer = async (): Promise<Shared> => {
     store,
     appendBytes: async (stream) => {
       await client.appendToStream(stream, binaryEvent({ type: "Booked", data: Buffer.from([1, 2]) }));
+    },
+    appendNumbers: async (stream) => {
+      const data = { balance: JSON.rawJSON("-0.0"), limit: JSON.rawJSON("1e999") };
+      await client.appendToStream(stream, jsonEvent({ type: "Booked", data }));
     },
     remove: async () => {
       await client.dispose();
@@ -107,12 +115,35 @@ for (const [name, open] of Object.entries({ SQLite: openTemporaryStore, EventSto
     it("proves a key's month beside them", async () => {
       await append(store, "seals", "Stamped");
       await append(store, "journal-42", "Booked");
+      await shared.appendBytes?.("journals");
+      await shared.appendNumbers?.("journals");
       await writeBusyDay(sealed);
       await append(store, "seals", "Stamped");
       const clock = () => Date.parse(sealed.log.now());
       const exportKeyMonth = createKeyMonthExport({ store, seals: sealed.seals, signer, clock });
-      const text = (await collect(exportKeyMonth({ apiKey: "k1", month: "2026-11" }))).join("");
+      const keyMonth = { apiKey: "k1", month: "2026-11" };
+      const text = (await collect(exportKeyMonth(keyMonth))).join("");
       expect(text).to.contain('"stream":"journal-j2"').and.not.to.contain("journal-42");
+      async function* chunks() {
+        yield Buffer.from(text);
+      }
+      const { remarks } = await verifyKeyMonth(chunks(), keys, keyMonth);
+      expect(onOthers(remarks)).to.have.length(shared.appendBytes ? 1 : 0);
+    });
+
+    it("covers numbers that have no canonical form", async function () {
+      if (!shared.appendNumbers) return this.skip();
+      for (const stream of ["seals", "key-7", "journal-42"]) await shared.appendNumbers(stream);
+      await writeBusyDay(sealed);
+      await verify(await sealed.exported());
+      expect(await verifyLog(store, { keys })).to.deep.include({ seals: 4 });
+    });
+
+    it("begins a period at no position that another program's event in the stream of seals names", async () => {
+      await writeBusyDay(sealed);
+      await append(store, "seals", "Stamped", { position: 1e15, at: sealed.log.now() });
+      const position = (await positionBefore(store, Date.now() + 3_600_000)) ?? -1;
+      expect(position).to.be.within(0, 1e6);
     });
 
     it("needs no form of what no JSON object is in a stream that is never sealed", async function () {
@@ -160,6 +191,15 @@ for (const [name, open] of Object.entries({ SQLite: openTemporaryStore, EventSto
       expect(await problem()).to.match(/^seals revision 3 .* is malformed/);
       const error = (await rejection(sealed.seals.seal({ actor: "system" }))) as Error;
       expect(error.message).to.equal("seal 3 is malformed");
+    });
+
+    it("begins no new seals if other events are left of a stream whose seals were removed", async () => {
+      await writeBusyDay(sealed);
+      await store.setRetention("seals", { maxCount: 1 });
+      await append(store, "seals", "Stamped");
+      const error = (await rejection(sealed.seals.seal({ actor: "system" }))) as Error;
+      expect(error.message).to.equal("the first events of the stream seals are missing");
+      expect(await problem()).to.match(/^seals revision 0 /);
     });
 
     it("finds a seal whose type was changed", async () => {

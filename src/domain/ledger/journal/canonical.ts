@@ -15,11 +15,37 @@ export class NotCanonical extends Error {
  */
 export const canonicalJson = (value: unknown): string => {
   if (isInCanonicalOrder(value)) return JSON.stringify(value) ?? "null";
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  return writeSorted(value, canonicalJson);
+};
+
+/**
+ * The canonical form of what a store contains. Other programs' events may have numbers that no
+ * canonical form has: `-0`, and `1e999` for what JavaScript reads as infinity. They are written so
+ * that they are read again.
+ */
+export const storedJson = (value: unknown): string => {
+  try {
+    return canonicalJson(value);
+  } catch (error) {
+    if (!(error instanceof NotCanonical)) throw error;
+    return writeStored(value);
+  }
+};
+
+const writeStored = (value: unknown): string => {
+  if (Object.is(value, -0)) return "-0";
+  if (value === Number.POSITIVE_INFINITY) return "1e999";
+  if (value === Number.NEGATIVE_INFINITY) return "-1e999";
+  if (typeof value !== "object" || value === null) return canonicalJson(value);
+  return writeSorted(value, writeStored);
+};
+
+const writeSorted = (value: unknown, write: (member: unknown) => string): string => {
+  if (Array.isArray(value)) return `[${value.map(write).join(",")}]`;
   const members = Object.entries(value as object)
     .filter(([, member]) => member !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
+    .map(([name, member]) => `${JSON.stringify(name)}:${write(member)}`);
   return `{${members.join(",")}}`;
 };
 

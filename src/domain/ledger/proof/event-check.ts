@@ -1,7 +1,8 @@
-import { isWellFormed } from "../../event-shapes.ts";
+import { eventTypes, isWellFormed } from "../../event-shapes.ts";
 import { anyObject } from "../../shape.ts";
-import { NotCanonical } from "../journal/canonical.ts";
+import { canonicalJson, NotCanonical, storedJson } from "../journal/canonical.ts";
 import { type ProvenEvent, withheldMember } from "../seals/proven-event.ts";
+import { eventLeaf } from "../seals/seal.ts";
 import { type EventPlace, NotGenuine, nameOf } from "./not-genuine.ts";
 
 /** @throws {NotGenuine} unless the event is well-formed */
@@ -31,6 +32,15 @@ export const isWellFormedProof = (event: ProvenEvent): boolean => {
   const isCommitted = anyObject(value) && typeof value.sha256 === "string";
   return isCommitted && isWellFormed({ ...event, data: { ...event.data, [member]: "" } });
 };
+
+const ownTypes = new Set(eventTypes);
+
+/**
+ * The leaf that the event should have in the tree.
+ * @throws {NotCanonical} for an event of this service with a number that only other programs write
+ */
+export const verifiedLeaf = (event: ProvenEvent): Uint8Array =>
+  eventLeaf(event, ownTypes.has(event.type) ? canonicalJson : storedJson);
 
 /** An event's id is compared with the ids of at least this many earlier events. */
 const recentIds = 50_000;

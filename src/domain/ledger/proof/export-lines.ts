@@ -1,6 +1,6 @@
 import { createHash, hash } from "node:crypto";
 import { concatBytes, fromBase64, toBase64 } from "../../bytes.ts";
-import { canonicalJson } from "../journal/canonical.ts";
+import { storedJson } from "../journal/canonical.ts";
 import type { InclusionProof } from "../seals/merkle-proof.ts";
 import type { NoteSigner } from "../seals/note-signer.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
@@ -35,7 +35,7 @@ export const createExportWriter = (signer: NoteSigner) => {
   return {
     add: (event: ProvenEvent, inclusion?: InclusionProof): string => {
       const proof = inclusion && { index: inclusion.index, path: inclusion.path.map(toBase64) };
-      const json = canonicalJson({ ...event, inclusion: proof, line: lines });
+      const json = storedJson({ ...event, inclusion: proof, line: lines });
       const text = `{"digest":"${hash("sha256", json)}",${json.slice(1)}\n`;
       bytes.update(text);
       lines += 1;

@@ -6,17 +6,11 @@ import { journalRegistryStream } from "../journal/journal-registry.ts";
 import { quotaStream } from "../quota/quota.ts";
 import { type InclusionProof, provesInclusion } from "../seals/merkle-proof.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
-import {
-  eventLeaf,
-  journalLeaf,
-  type SealEvent,
-  type Sealed,
-  sealsStream,
-  withoutEnvelopes,
-} from "../seals/seal.ts";
+import { journalLeaf, type SealEvent, type Sealed, sealsStream, withoutEnvelopes } from "../seals/seal.ts";
 import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from "../seals/seal-note.ts";
-import { createOrderCheck, isWellFormedProof, requireForm, runChecks } from "./event-check.ts";
+import { createOrderCheck, isWellFormedProof, requireForm, runChecks, verifiedLeaf } from "./event-check.ts";
 import { createExportReader, type ExportedEvent, readLines } from "./export-lines.ts";
+import { createForeignEvents } from "./foreign-events.ts";
 import { createJournalChains } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 import { PostingsCheck } from "./postings-check.ts";
@@ -60,6 +54,7 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
   const known = new Set(keyMonthStreams(keyMonth));
   const checkOrder = createOrderCheck();
   const chains = createJournalChains();
+  const foreign = createForeignEvents(chains.isRegistered);
   const postings = new PostingsCheck((stream) => stream === account);
   const quotas = new QuotaCheck((stream) => stream === quota);
   const times = createTimeCheck({ isWholeLog: false });
@@ -78,8 +73,19 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
     return head ? [journalLeaf(head), journalLeaf(withoutEnvelopes(head))] : [];
   };
 
+  /** True for an event of another program, which needs no form. Counts it. */
+  const isForeign = (event: ProvenEvent): boolean => {
+    // The export has only journals that the key's streams or the registry name.
+    if (event.stream.startsWith(journalPrefix)) return false;
+    const kind = foreign.recognise(event);
+    if (kind !== undefined) foreign.count(kind, event);
+    return kind !== undefined;
+  };
+
   const addToChecks = (event: ProvenEvent): void => {
     checkOrder(event);
+    if (isForeign(event)) return;
+    requireForm(event, isWellFormedProof);
     chains.add(event);
     postings.add(event);
     quotas.add(event);
@@ -101,10 +107,9 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
       }
       const covering = seal;
       checkPosition(event, seal);
-      requireForm(event, isWellFormedProof);
       runChecks(event, () => {
         addToChecks(event);
-        if (!isJournal) checkInclusion(event, [eventLeaf(event)], inclusion, covering);
+        if (!isJournal) checkInclusion(event, [verifiedLeaf(event)], inclusion, covering);
         else if (inclusion) checkInclusion(event, journalLeaves(event), inclusion, covering);
       });
       if (isJournal) heads.set(event.stream, { event, inclusion });
@@ -125,7 +130,7 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
       const { position, at, note } = seal.event.data;
       const events = [...streams.values()].reduce((sum, count) => sum + count, 0);
       const sealed = { seal: seal.event.revision, position, at, note };
-      const remarks = times.remarks();
+      const remarks = [...times.remarks(), ...foreign.remarks()];
       return {
         requests,
         characters,

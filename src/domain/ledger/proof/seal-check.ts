@@ -14,6 +14,7 @@ import {
   withoutEnvelopes,
 } from "../seals/seal.ts";
 import { type Checkpoint, type NoteVerifier, openNote } from "../seals/seal-note.ts";
+import { verifiedLeaf } from "./event-check.ts";
 import type { createJournalChains } from "./journal-chains.ts";
 import { NotEndorsed, NotGenuine, NotSealed, nameOf } from "./not-genuine.ts";
 import { createRestoreCheck, type MissingSeal } from "./restore-check.ts";
@@ -167,7 +168,7 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
       else events += 1;
       sealKeys.note(event);
       restores.add(event, tree.size);
-      if (isSealed(event.stream)) tree = appendLeaf(tree, eventLeaf(event));
+      if (isSealed(event.stream)) tree = appendLeaf(tree, verifiedLeaf(event));
     },
     /** Adds an event of another program in a sealed stream: seals cover it like any other. */
     addForeign: (event: ProvenEvent): void => {

@@ -10,7 +10,7 @@ import {
   text,
   utcTime,
 } from "../../shape.ts";
-import { canonicalJson } from "../journal/canonical.ts";
+import { canonicalJson, storedJson } from "../journal/canonical.ts";
 import { journalPrefix, journalStream } from "../journal/journal.ts";
 import { journalRegistryStream } from "../journal/journal-registry.ts";
 import { leafHash } from "./merkle.ts";
@@ -99,7 +99,7 @@ export const isSealed = (stream: string): boolean =>
 /** True if seals cover the stream, either by each event or by its last one. */
 export const isCovered = (stream: string): boolean => isSealed(stream) || stream.startsWith(journalPrefix);
 
-export const eventLeaf = (event: ProvenEvent): Uint8Array => leafHash(canonicalJson(event));
+export const eventLeaf = (event: ProvenEvent, toJson = storedJson): Uint8Array => leafHash(toJson(event));
 
 /**
  * Returns the SHA-256 (hex) of those members of a journal's event that the digest of the event

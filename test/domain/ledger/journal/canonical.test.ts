@@ -1,7 +1,12 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
-import { canonicalJson, eventDigest, NotCanonical } from "../../../../src/domain/ledger/journal/canonical.ts";
+import {
+  canonicalJson,
+  eventDigest,
+  NotCanonical,
+  storedJson,
+} from "../../../../src/domain/ledger/journal/canonical.ts";
 
 /** Sorts all members first, and then writes JSON by hand. */
 const reference = (value: unknown): string => {
@@ -36,6 +41,17 @@ describe("the canonical form", () => {
     for (const json of ["1e999", "[-1e999]", '{"b":-0,"a":1}', '{"a":[{"b":-0}]}', "-0"]) {
       expect(() => canonicalJson(JSON.parse(json)), json).to.throw(NotCanonical);
     }
+  });
+
+  it("of what is stored has every number that JSON has, and is read again as it was", () => {
+    const forms = ["1e999", "[-1e999,0]", '{"a":1,"b":-0}', '{"a":[{"b":-0,"c":"-0"}],"b":null}', "-0"];
+    for (const json of forms) {
+      const form = storedJson(JSON.parse(json));
+      expect(form).to.equal(json);
+      expect(JSON.parse(form)).to.deep.equal(JSON.parse(json));
+    }
+    expect(storedJson({ b: 1, a: undefined })).to.equal(canonicalJson({ b: 1 }));
+    expect(storedJson({ b: -0, a: undefined })).to.equal('{"b":-0}');
   });
 
   it("is different for names and texts of which only the code units differ", () => {
