@@ -62,13 +62,10 @@ interface Covered {
   readonly fromInclusive: number;
   readonly tree: MerkleTree;
   readonly heads: readonly JournalHead[];
-  /** The number of events up to the seal's position, without seals. */
-  readonly events: number;
 }
 
 interface SealsSummary {
   readonly seals: number;
-  /** The last seal of a given or endorsed key. */
   readonly last: Sealed;
   readonly unsealed: number;
   readonly partlyCovered: number;
@@ -86,9 +83,10 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
   let next = 0;
   let fromInclusive = 0;
   let sealCount = 0;
-  let events = 0;
+  let unsealed = 0;
   let foundKept = false;
-  let last: (Covered & { readonly data: Sealed }) | undefined;
+  let last: Sealed | undefined;
+  let origin: string | undefined;
   const sealKeys = createSealKeys(keys);
 
   /** The numbers of events that only seals of earlier releases cover, by journal. */
@@ -103,8 +101,9 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
       else partlyCovered.set(head.journal, head.revision + 1);
     }
     tree = appendLeaf(tree, sealLeaf(seal.revision, seal));
-    covered.set(seal.revision, { fromInclusive, tree, heads, events });
+    covered.set(seal.revision, { fromInclusive, tree, heads });
     fromInclusive = seal.position + 1;
+    unsealed = 0;
   };
 
   /** @throws {NotEndorsed} if the kept note is not signed with an accepted key */
@@ -121,10 +120,11 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     const expected = covered.get(event.revision);
     if (!expected) throw new NotGenuine(`${nameOf(event)} does not cover an earlier part of the log`);
     covered.delete(event.revision);
-    const { checkpoint, isProof } = sealKeys.add(event);
+    const checkpoint = sealKeys.add(event);
+    origin = checkpoint.origin;
     compareHeads(event, expected.heads);
     compareTrees(event, checkpoint, expected);
-    if (kept?.size === checkpoint.size) {
+    if (kept?.size === checkpoint.size && kept.origin === origin) {
       if (!equalBytes(kept.root, checkpoint.root)) {
         requireKeptSignature();
         throw new NotGenuine(`${nameOf(event)} is not the kept seal: the log was rewritten before it`);
@@ -132,7 +132,7 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
       foundKept = true;
     }
     sealCount += 1;
-    if (isProof) last = { ...expected, data: event.data };
+    last = event.data;
   };
 
   return {
@@ -146,7 +146,7 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     /** @throws {NotGenuine} */
     add: (event: ProvenEvent): void => {
       if (event.stream === sealsStream) compare(event);
-      else events += 1;
+      else unsealed += 1;
       sealKeys.note(event);
       if (isSealed(event.stream)) tree = appendLeaf(tree, eventLeaf(event));
     },
@@ -155,16 +155,17 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     /** @throws {NotGenuine} */
     end: (): SealsSummary => {
       if (sealCount < plan.length) throw new NotGenuine(`seal ${plan[sealCount]?.revision} is missing`);
-      const remarks = sealKeys.end();
-      if (kept && !foundKept) {
+      if (!last) throw new NotSealed();
+      if (kept && kept.origin === origin && !foundKept) {
         requireKeptSignature();
         throw new NotGenuine(`no seal has the size of the kept one, ${kept.size}`);
       }
-      if (!last) throw new NotSealed();
+      const remarks = sealKeys.end();
+      if (kept && !foundKept) throw new NotEndorsed(`the kept seal is of another log: ${kept.origin}`);
       return {
         seals: sealCount,
-        last: last.data,
-        unsealed: events - last.events,
+        last,
+        unsealed,
         partlyCovered: partlyCovered.values().reduce((sum, one) => sum + one, 0),
         keys: sealKeys.periods,
         remarks,
