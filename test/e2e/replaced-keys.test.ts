@@ -264,6 +264,12 @@ describe("A lost key in DATA_DIR", () => {
     await start();
     const lost = ["master-key", "replace", "--lost", "--yes", "--reason", "removed by mistake"];
     expect((await voxledger(...lost)).stderr).to.include("DATA_DIR/master.key has it");
+    // Also if MASTER_KEY is another one.
+    const given = () => readSettings({ ...env, MASTER_KEY: next });
+    const { stderr: refused } = await runCommand(env, lost, (program) =>
+      registerMasterKeyCommands(program, composeReplaceMasterKey(given, { objectionMs: 1 })),
+    );
+    expect(refused).to.include("DATA_DIR/master.key has it");
     const [path, sealKeys] = [join(folder.path, "master.key"), join(folder.path, "seal.pub")];
     await voxledger("audit", "export", join(folder.path, "export"));
     const publicKey = await readFile(sealKeys, "utf8");
