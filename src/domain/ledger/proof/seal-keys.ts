@@ -17,8 +17,8 @@ import {
 import { NotEndorsed, NotGenuine, nameOf } from "./not-genuine.ts";
 
 /**
- * Why a seal's key is accepted. `endorsed`: an accepted key endorsed it. `unknown`: it is not. Seals
- * of accepted keys prove all that they cover, earlier seals of other keys included.
+ * Why a seal's key is accepted. `endorsed`: an accepted key endorsed it. `unknown`: it is not.
+ * Seals of accepted keys prove all that they cover, earlier seals of other keys included.
  */
 export type KeyTrust = "given" | "endorsed" | "unknown";
 
