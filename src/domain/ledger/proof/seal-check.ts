@@ -86,7 +86,6 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
   let unsealed = 0;
   let foundKept = false;
   let last: Sealed | undefined;
-  let origin: string | undefined;
   const sealKeys = createSealKeys(keys);
 
   /** The numbers of events that only seals of earlier releases cover, by journal. */
@@ -106,8 +105,9 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     unsealed = 0;
   };
 
-  /** @throws {NotEndorsed} if the kept note is not signed with an accepted key */
+  /** @throws {NotEndorsed} if the keys are of another log, or none signed the kept note */
   const requireKeptSignature = (): void => {
+    sealKeys.requireSameLog();
     const { note } = kept ?? {};
     if (note === undefined || openNote(note, sealKeys.accepted()) !== undefined) return;
     throw new NotEndorsed("the kept seal is not signed with a given key, nor with one that they endorsed");
@@ -121,10 +121,9 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     if (!expected) throw new NotGenuine(`${nameOf(event)} does not cover an earlier part of the log`);
     covered.delete(event.revision);
     const checkpoint = sealKeys.add(event);
-    origin = checkpoint.origin;
     compareHeads(event, expected.heads);
     compareTrees(event, checkpoint, expected);
-    if (kept?.size === checkpoint.size && kept.origin === origin) {
+    if (kept?.size === checkpoint.size) {
       if (!equalBytes(kept.root, checkpoint.root)) {
         requireKeptSignature();
         throw new NotGenuine(`${nameOf(event)} is not the kept seal: the log was rewritten before it`);
@@ -155,13 +154,12 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     /** @throws {NotGenuine} */
     end: (): SealsSummary => {
       if (sealCount < plan.length) throw new NotGenuine(`seal ${plan[sealCount]?.revision} is missing`);
-      if (!last) throw new NotSealed();
-      if (kept && kept.origin === origin && !foundKept) {
+      if (kept && !foundKept) {
         requireKeptSignature();
         throw new NotGenuine(`no seal has the size of the kept one, ${kept.size}`);
       }
+      if (!last) throw new NotSealed();
       const remarks = sealKeys.end();
-      if (kept && !foundKept) throw new NotEndorsed(`the kept seal is of another log: ${kept.origin}`);
       return {
         seals: sealCount,
         last,

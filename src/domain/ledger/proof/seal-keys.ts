@@ -107,12 +107,19 @@ export const createSealKeys = (given: readonly NoteVerifier[]) => {
     }
   };
 
-  const otherNames = (): boolean =>
-    given.length > 0 && periods.every(({ key }) => given.every(({ name }) => name !== nameOfKey(key)));
+  /** @throws {NotEndorsed} if all given keys are of another log */
+  const requireSameLog = (): void => {
+    const names = new Set(given.map(({ name }) => name));
+    if (!previous || periods.some(({ key }) => names.has(nameOfKey(key)))) return;
+    throw new NotEndorsed(
+      `the given keys are of another log: they are of ${[...names].join(", ")}, and the seals of ${previous.checkpoint.origin}`,
+    );
+  };
 
   return {
     /** The periods of keys, in order. */
     periods: periods as readonly SealPeriod[],
+    requireSameLog,
     /** The keys that may sign the end of an export. */
     accepted: (): NoteVerifier[] =>
       [...known.values()].filter(({ trust }) => trust !== "unknown").map(({ verifier }) => verifier),
@@ -148,12 +155,7 @@ export const createSealKeys = (given: readonly NoteVerifier[]) => {
      */
     end: (): readonly string[] => {
       if (!unexplained) return remarks;
-      if (otherNames()) {
-        const names = [...new Set(given.map(({ name }) => name))].join(", ");
-        throw new NotEndorsed(
-          `the given keys are of another log: they are of ${names}, and the seals of ${unexplained.checkpoint.origin}`,
-        );
-      }
+      requireSameLog();
       const upTo = proven?.event.data.position ?? -1;
       const before = proven ? `genuine up to position ${upTo}, but ` : "";
       // Whoever can write to the event store can say so: this explains the key, and proves nothing.
