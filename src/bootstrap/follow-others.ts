@@ -31,7 +31,8 @@ export const followOthers = (
     core.refuseAppends(refusal);
     onFatal(refusal);
   };
-  return follow({
+  const closed = new AbortController();
+  const following = follow({
     store: core.store,
     prefixes: [audioStream, logStream, masterKeyStream],
     onBatch: ({ events }) => {
@@ -46,9 +47,9 @@ export const followOthers = (
         if (refusal) stop(refusal);
       }
       if (!events.some(({ type }) => lossTypes.includes(type))) return;
-      checkMasterKey(core, keyIds, stop).catch((error: unknown) =>
-        onError("the report of a lost master key could not be checked", error),
-      );
+      checkMasterKey(core, keyIds, stop, closed.signal).catch((error: unknown) => {
+        if (!closed.signal.aborted) onError("the report of a lost master key could not be checked", error);
+      });
     },
     onError: (error) => {
       if (error instanceof EventStoreLost) onFatal(error);
@@ -56,29 +57,33 @@ export const followOthers = (
     },
     time: backgroundTime,
   });
+  const close = (): void => {
+    closed.abort();
+    following.close();
+  };
+  return { ...following, close };
 };
 
 const lossTypes: readonly string[] = ["MasterKeyLossReported", "MasterKeyReplaced"];
 const afterFailures = afterErrors((error) => error instanceof Unavailable, {
   firstMs: 100,
   maxMs: 2_000,
-  maxAttempts: 10,
 });
 
-/** The batch may be an old one: the current state decides. */
+/** The batch may be an old one: the current state decides. Waits until the store is available. */
 const checkMasterKey = async (
   { handler, clock, instance }: Core,
   keyIds: readonly string[],
   stop: (refusal: Error) => void,
+  signal: AbortSignal,
 ): Promise<void> => {
-  const at = new Date(clock()).toISOString();
-  const { state } = await retry({ time: backgroundTime, delayAfter: afterFailures }, () =>
+  const { state } = await retry({ time: backgroundTime, delayAfter: afterFailures, signal }, () =>
     handler.execute(
       masterKeyDecider,
       masterKeyStream,
       (keys) =>
         keys.loss && keyIds.includes(keys.loss.keyId)
-          ? objectToLoss(keys, { ...keys.loss, instance, at })
+          ? objectToLoss(keys, { ...keys.loss, instance, at: new Date(clock()).toISOString() })
           : [],
       { actor: "system" },
     ),

@@ -106,11 +106,10 @@ export const readInstallationKeys = async (handler: CommandHandler): Promise<Ins
  */
 export const existingKeyIds = async (settings: KeySettings): Promise<readonly string[]> => {
   const { masterKey, eventStore, dataDir, previousMasterKeys } = settings;
-  const current =
-    masterKey || isSharedByMachines(eventStore)
-      ? await obtainMasterKey(settings)
-      : await withSettingName("DATA_DIR", readMasterKey(dataDir));
-  return [...(current ? [current] : []), ...previousMasterKeys].map(masterKeyIdOf);
+  const given = masterKey || isSharedByMachines(eventStore) ? [await obtainMasterKey(settings)] : [];
+  // The recorded key may still be there, although MASTER_KEY is another one.
+  const stored = await withSettingName("DATA_DIR", readMasterKey(dataDir));
+  return [...given, ...(stored ? [stored] : []), ...previousMasterKeys].map(masterKeyIdOf);
 };
 
 /** The id by which the log records a master key. */
@@ -155,7 +154,11 @@ const readMasterKey = async (dataDir: string): Promise<Buffer | undefined> => {
   });
   if (text === undefined) return undefined;
   const key = Buffer.from(text, "base64");
-  if (key.length !== bytes) throw new Error("master.key is not a key of 32 bytes in base64");
+  if (key.length !== bytes) {
+    throw new Error(
+      "master.key is not a key of 32 bytes in base64: restore it. If it is lost, see docs/operate/master-key.md",
+    );
+  }
   return key;
 };
 

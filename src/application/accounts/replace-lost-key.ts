@@ -37,7 +37,7 @@ import { type CredentialsCipher, DecryptionFailed, type SecretOwner } from "./cr
 import type { Random } from "./identifiers.ts";
 import { encryptNewNamingKey, namingKeyOwner } from "./naming-key.ts";
 
-/** The replacement of a lost master key. A repeated command lists what the last run has removed. */
+/** The replacement of a lost master key. Lists what this run has removed, not earlier ones. */
 export interface ReplacedMasterKey {
   readonly lostKeyId: string;
   readonly keyId: string;

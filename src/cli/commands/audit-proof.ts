@@ -111,7 +111,6 @@ const explain = (error: unknown): never => {
 const reasons: Readonly<Record<SealPeriod["trust"], string>> = {
   given: "was given",
   endorsed: "was endorsed",
-  "after a loss": "no key endorsed",
   unknown: "was not given",
 };
 
@@ -146,7 +145,7 @@ const summaryText = ({
     ...(uncovered === undefined
       ? []
       : [
-          `${keys.at(-1)?.trust === "after a loss" ? "not proven" : "not sealed yet"}: ${unsealed} later events. They agree with the others, but a forged one among them, or the removal of the last ones, would not be found`,
+          `not sealed yet: ${unsealed} later events. They agree with the others, but a forged one among them, or the removal of the last ones, would not be found`,
           `never sealed: ${uncovered} events of trimmed streams, which grant nothing. Only their form was checked`,
         ]),
     ...remarks.map((remark) => `remark: ${remark}`),

@@ -89,7 +89,7 @@ export const recognizeMasterKey = (
   if (masterKeyId === undefined) return [recordedAs(keyIds[0], at)];
   if (keyIds.includes(masterKeyId)) return [];
   throw new UnknownMasterKey(
-    `this key is ${keyIds[0]}, the log's is ${masterKeyId}: set that one, or name it in MASTER_KEY_PREVIOUS`,
+    `this key is ${keyIds[0]}, the log's is ${masterKeyId}: set that one, or name it in MASTER_KEY_PREVIOUS. If it is lost, see docs/operate/master-key.md`,
   );
 };
 
@@ -121,7 +121,7 @@ export const reencryptNamingKey = (
 ): InstallationKeysEvent[] =>
   namingKey?.ciphertext === was ? [{ type: "NamingKeyReencrypted", data: reencrypted }] : [];
 
-/** The lost key is not lost, or another command reports its loss too. */
+/** The key is not lost, or another command reports its loss too. */
 export class LossRefused extends Conflict {}
 
 /**
@@ -183,6 +183,7 @@ export const replaceLostMasterKey = (
 ): InstallationKeysEvent[] => {
   const { keyId, at } = replaced;
   const lostKeyId = requireLost(keys, replaced.reportId);
+  if (lostKeyId === keyId) return []; // another command has replaced the lost key meanwhile
   return [
     recordedAs(keyId, at),
     { type: "MasterKeyReplaced", data: { lostKeyId, ...replaced } },

@@ -149,6 +149,13 @@ describe("the replacement of a lost master key", () => {
     expect(await typesOf()).to.deep.equal(events);
   });
 
+  it("replaces nothing if another command with the same new key was faster", async () => {
+    await replace();
+    const { lostKeyId, keyId } = await replace(temporary.store, { keyIds: [] });
+    expect({ lostKeyId, keyId }).to.deep.equal({ lostKeyId: old.keyId, keyId: next.keyId });
+    expect((await typesOf()).filter((type) => type === "MasterKeyReplaced")).to.have.lengthOf(1);
+  });
+
   it("is completed by another run, wherever the first one ended", async () => {
     let appends = 0;
     const counted: EventStore = {

@@ -16,13 +16,10 @@ import { createTimeCheck, type Remarks } from "./time-check.ts";
 export interface LogSummary {
   readonly events: number;
   readonly seals: number;
-  /**
-   * The position and the time of the last seal of a given or endorsed key, and its signed
-   * checkpoint. This seal proves the log up to its position.
-   */
+  /** The position and the time of the last seal, and its signed checkpoint. */
   readonly sealed: { readonly position: number; readonly at: string; readonly note: string };
   /**
-   * The number of events after that position. They are consistent, but no seal covers
+   * The number of events after the last seal's position. They are consistent, but no seal covers
    * them: some may be forged, and later ones may have been removed.
    */
   readonly unsealed: number;

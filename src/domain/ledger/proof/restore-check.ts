@@ -64,18 +64,19 @@ export const createRestoreCheck = () => {
       restores.push({ position, at, name, size, sealedSize: lastSeal?.size ?? 0, isSigned: false });
     },
     /**
-     * Call it for each seal. Only a seal of an accepted key signs the restore that it states.
+     * Call it for each seal. Each later seal repeats what it states, so the key of the last one
+     * signs that.
      * @throws {NotGenuine} if it states a restore other than the last one before it
      */
-    addSeal: (event: ProvenEvent & SealEvent, { restored }: Checkpoint, isAccepted: boolean): void => {
+    addSeal: (event: ProvenEvent & SealEvent, { restored }: Checkpoint): void => {
       lastSeal = event.data;
       if (restored !== stated?.at) {
         const restore = restores.at(-1);
         if (restored === undefined || restore?.at !== restored)
           throw new NotGenuine(`${nameOf(event)} does not state the last restore of the log`);
+        restore.isSigned = true;
         stated = restore;
       }
-      if (stated && isAccepted) stated.isSigned = true;
     },
     remarks: (): Remarks =>
       restores.map(({ position, at, name, isSigned }) =>

@@ -66,13 +66,10 @@ interface Covered {
   readonly fromInclusive: number;
   readonly tree: MerkleTree;
   readonly heads: readonly JournalHead[];
-  /** The number of events up to the seal's position, without seals. */
-  readonly events: number;
 }
 
 interface SealsSummary {
   readonly seals: number;
-  /** The last seal of a given or endorsed key. */
   readonly last: Sealed;
   readonly unsealed: number;
   readonly partlyCovered: number;
@@ -93,11 +90,11 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
   let next = 0;
   let fromInclusive = 0;
   let sealCount = 0;
-  let events = 0;
+  let unsealed = 0;
   let foundKept = false;
   /** The seal that has the kept one's size, and another root. */
   let otherRoot: string | undefined;
-  let last: (Covered & { readonly data: Sealed }) | undefined;
+  let last: Sealed | undefined;
   const sealKeys = createSealKeys(keys);
 
   /** The numbers of events that only seals of earlier releases cover, by journal. */
@@ -112,17 +109,19 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
       else partlyCovered.set(head.journal, head.revision + 1);
     }
     tree = appendLeaf(tree, sealLeaf(seal.revision, seal));
-    covered.set(seal.revision, { fromInclusive, tree, heads, events });
+    covered.set(seal.revision, { fromInclusive, tree, heads });
     fromInclusive = seal.position + 1;
+    unsealed = 0;
   };
 
   /**
    * Returns what is missing with the kept seal, if a restore has lost it.
-   * @throws {NotEndorsed} if the kept note is not signed with an accepted key
+   * @throws {NotEndorsed} if the keys are of another log, or none signed the kept note
    * @throws {NotGenuine}
    */
   const explainMissing = (): MissingSeal | undefined => {
     if (!kept || foundKept) return undefined;
+    sealKeys.requireSameLog();
     const { note, size } = kept;
     if (note !== undefined && openNote(note, sealKeys.accepted()) === undefined)
       throw new NotEndorsed("the kept seal is not signed with a given key, nor with one that they endorsed");
@@ -142,16 +141,16 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     const expected = covered.get(event.revision);
     if (!expected) throw new NotGenuine(`${nameOf(event)} does not cover an earlier part of the log`);
     covered.delete(event.revision);
-    const { checkpoint, isProof } = sealKeys.add(event);
+    const checkpoint = sealKeys.add(event);
     compareHeads(event, expected.heads);
     compareTrees(event, checkpoint, expected);
-    restores.addSeal(event, checkpoint, isProof);
+    restores.addSeal(event, checkpoint);
     if (kept?.size === checkpoint.size) {
       if (equalBytes(kept.root, checkpoint.root)) foundKept = true;
       else otherRoot = nameOf(event);
     }
     sealCount += 1;
-    if (isProof) last = { ...expected, data: event.data };
+    last = event.data;
   };
 
   return {
@@ -165,14 +164,14 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     /** @throws {NotGenuine} */
     add: (event: ProvenEvent): void => {
       if (event.stream === sealsStream) compare(event);
-      else events += 1;
+      else unsealed += 1;
       sealKeys.note(event);
       restores.add(event, tree.size);
       if (isSealed(event.stream)) tree = appendLeaf(tree, verifiedLeaf(event));
     },
     /** Adds an event of another program in a sealed stream: seals cover it like any other. */
     addForeign: (event: ProvenEvent): void => {
-      if (event.stream !== sealsStream) events += 1;
+      if (event.stream !== sealsStream) unsealed += 1;
       tree = appendLeaf(tree, eventLeaf(event));
     },
     /** The keys that may have signed the end of an export. */
@@ -180,13 +179,13 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     /** @throws {NotGenuine} */
     end: (): SealsSummary => {
       if (sealCount < plan.length) throw new NotGenuine(`seal ${plan[sealCount]?.revision} is missing`);
-      const keyRemarks = sealKeys.end();
       const missing = explainMissing();
       if (!last) throw new NotSealed();
+      const keyRemarks = sealKeys.end();
       return {
         seals: sealCount,
-        last: last.data,
-        unsealed: events - last.events,
+        last,
+        unsealed,
         partlyCovered: partlyCovered.values().reduce((sum, one) => sum + one, 0),
         keys: sealKeys.periods,
         remarks: [...keyRemarks, ...restores.remarks()],

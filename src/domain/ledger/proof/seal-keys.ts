@@ -17,13 +17,10 @@ import {
 import { NotEndorsed, NotGenuine, nameOf } from "./not-genuine.ts";
 
 /**
- * Why a seal's key is accepted. `endorsed`: an accepted key endorsed it. `after a loss`: no key
- * endorsed it, and the log says that its master key was lost. `unknown`: there is no reason.
- *
- * Only seals of given and endorsed keys prove something. Each of them proves all that it covers,
- * earlier seals of other keys included.
+ * Why a seal's key is accepted. `endorsed`: an accepted key endorsed it. `unknown`: it is not.
+ * Seals of accepted keys prove all that they cover, earlier seals of other keys included.
  */
-export type KeyTrust = "given" | "endorsed" | "after a loss" | "unknown";
+export type KeyTrust = "given" | "endorsed" | "unknown";
 
 /** Successive seals of one key. */
 export interface SealPeriod {
@@ -64,7 +61,7 @@ export const createSealKeys = (given: readonly NoteVerifier[]) => {
   );
   const periods: SealPeriod[] = [];
   const remarks: string[] = [];
-  /** Keys that endorsed another one, and were not endorsed again since. */
+  /** Keys after which a seal stated another one, and which were not endorsed again since. */
   const replaced = new Set<string>();
   let previous: SignedSeal | undefined;
   /** The last seal of a given or endorsed key. */
@@ -73,13 +70,10 @@ export const createSealKeys = (given: readonly NoteVerifier[]) => {
   let unexplained: SignedSeal | undefined;
   let lossPosition = -1;
 
-  const trustOf = ({ data }: Seal, key: string, endorser: SignedSeal | undefined): KeyTrust => {
+  const trustOf = (key: string, endorser: SignedSeal | undefined): KeyTrust => {
     const { trust = "unknown" } = known.get(key) ?? {};
     if (trust !== "unknown") return trust;
-    if (endorser && endorser.trust !== "unknown")
-      return endorser.trust === "given" ? "endorsed" : endorser.trust;
-    const isLossNew = lossPosition > (previous?.event.data.position ?? -1) && lossPosition <= data.position;
-    return data.newKey && isLossNew ? "after a loss" : "unknown";
+    return endorser && endorser.trust !== "unknown" ? "endorsed" : "unknown";
   };
 
   const identify = (event: Seal): SignedSeal => {
@@ -87,7 +81,7 @@ export const createSealKeys = (given: readonly NoteVerifier[]) => {
     const verifier = findSigner(event, note, [...known.values()]) ?? statedKey(event);
     const key = verifier ? verifierKeyOf(verifier) : `${note.name}+${toHex(note.id)}`;
     const endorser = previous && isEndorsedBy(previous, event, key) ? previous : undefined;
-    const trust = trustOf(event, key, endorser);
+    const trust = trustOf(key, endorser);
     return { event, checkpoint, key, trust, verifier, endorsedBy: endorser?.key };
   };
 
@@ -101,75 +95,77 @@ export const createSealKeys = (given: readonly NoteVerifier[]) => {
   };
 
   const noteReplacement = ({ event, key, endorsedBy }: SignedSeal): void => {
+    if (!previous || previous.key === key) return;
+    // Instances of earlier versions alternate during a rolling restart, and state no key.
+    if (event.data.newKey) replaced.add(previous.key);
     if (endorsedBy !== undefined) {
-      replaced.add(endorsedBy);
       replaced.delete(key);
-    } else if (previous && previous.key !== key && replaced.has(key)) {
+    } else if (replaced.has(key)) {
       remarks.push(
         `${nameOf(event)} is signed with key ${shortKey(key)} again, which another key had replaced: an instance went back to it, or someone else has it`,
       );
     }
   };
 
-  const otherNames = (): boolean =>
-    given.length > 0 && periods.every(({ key }) => given.every(({ name }) => name !== nameOfKey(key)));
+  /** @throws {NotEndorsed} if all given keys are of another log */
+  const requireSameLog = (): void => {
+    const names = new Set(given.map(({ name }) => name));
+    if (!previous || periods.some(({ key }) => names.has(nameOfKey(key)))) return;
+    throw new NotEndorsed(
+      `the given keys are of another log: they are of ${[...names].join(", ")}, and the seals of ${previous.checkpoint.origin}`,
+    );
+  };
 
   return {
     /** The periods of keys, in order. */
     periods: periods as readonly SealPeriod[],
-    /** The keys that may sign the end of an export: all except unknown ones. */
+    requireSameLog,
+    /** The keys that may sign the end of an export. */
     accepted: (): NoteVerifier[] =>
       [...known.values()].filter(({ trust }) => trust !== "unknown").map(({ verifier }) => verifier),
-    /** Call it for all events: some explain a new key. */
+    /** Call it for all events: a loss explains a new key. */
     note: (event: ProvenEvent): void => {
       if (isOfType<InstallationKeysEvent, ProvenEvent>(event, ["MasterKeyReplaced"]))
         lossPosition = event.position;
     },
     /**
-     * `isProof`: the seal is signed with a given or an endorsed key.
+     * Returns the seal's checkpoint.
      * @throws {NotGenuine}
      */
-    add: (event: Seal): { readonly checkpoint: Checkpoint; readonly isProof: boolean } => {
+    add: (event: Seal): Checkpoint => {
       const seal = identify(event);
       const { key, trust, verifier, checkpoint } = seal;
       noteReplacement(seal);
       addPeriod(seal);
       if (verifier) known.set(key, { verifier, trust });
       previous = seal;
-      const isProof = trust === "given" || trust === "endorsed";
+      const isProof = trust !== "unknown";
       if (isProof && proven && unexplained) {
         remarks.push(
           `${nameOf(unexplained.event)} is signed with key ${shortKey(unexplained.key)}, which no given key endorsed. Only ${nameOf(event)} proves what it covers`,
         );
       }
       if (isProof) [proven, unexplained] = [seal, undefined];
-      else if (trust === "unknown") unexplained ??= seal;
-      return { checkpoint, isProof };
+      else unexplained ??= seal;
+      return checkpoint;
     },
     /**
      * Returns remarks. Call it after the last seal.
      * @throws {NotEndorsed} if the last seals are signed with a key to which no given key leads
      */
     end: (): readonly string[] => {
-      if (proven === previous || !previous) return remarks;
-      if (otherNames()) {
-        const names = [...new Set(given.map(({ name }) => name))].join(", ");
-        throw new NotEndorsed(
-          `the given keys are of another log: they are of ${names}, and the seals of ${previous.checkpoint.origin}`,
-        );
-      }
-      const first = unexplained ?? (proven ? undefined : previous);
-      if (first) {
-        const before = proven ? `genuine up to position ${proven.event.data.position}, but ` : "";
-        throw new NotEndorsed(
-          `${before}${nameOf(first.event)} is not signed with a given key, nor with one that a given key endorsed: its key is ${first.key}`,
-        );
-      }
-      const upTo = proven?.event.data.position;
-      return [
-        ...remarks,
-        `the master key was lost, and replaced at position ${lossPosition}. The later seals are of key ${previous.key}, which no earlier key endorsed. Nothing after position ${upTo} is proven: get that key from the operator by another way, compare it, and verify again with both keys`,
-      ];
+      if (!unexplained) return remarks;
+      requireSameLog();
+      const upTo = proven?.event.data.position ?? -1;
+      const before = proven ? `genuine up to position ${upTo}, but ` : "";
+      // Whoever can write to the event store can say so: this explains the key, and proves nothing.
+      const loss =
+        lossPosition > upTo
+          ? `. The log says at position ${lossPosition} that the master key was lost: get the new key from the operator by another way, compare it, and verify with both keys`
+          : "";
+      throw new NotEndorsed(
+        `${before}${nameOf(unexplained.event)} is not signed with a given key, nor with one that a given key endorsed: its key is ${unexplained.key}${loss}`,
+      );
     },
   };
 };
