@@ -48,23 +48,28 @@ interface Damaged {
 const names = (part: string): string[] =>
   Array.from({ length: 40 }, (_, index) => `${part}-${index}.example`);
 
+/** The folder of an installation, in which the page's commands run. */
+const openFolder = async (folder: string) => {
+  const data = join(folder, "data");
+  await symlink(join(root, "scripts"), join(folder, "scripts"));
+  const type: Damaged["type"] = (commands) =>
+    run("bash", ["--norc", "-euc", commands], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, DATA_DIR: data },
+    }).then(
+      ({ stdout }) => ({ code: 0, text: stdout }),
+      ({ code, stdout, stderr }) => ({ code, text: `${stdout}${stderr}` }),
+    );
+  return { data, file: join(data, "events.db"), type };
+};
+
 /** A sealed log whose first half is in a backup, with a broken page. */
 const withDamagedLog = (
   breakLog: (log: Pick<Damaged, "file" | "idOf">) => Promise<void>,
   test: (log: Damaged) => Promise<void>,
 ): Promise<void> =>
   withTemporaryFolder(async (folder) => {
-    const data = join(folder, "data");
-    const file = join(data, "events.db");
-    await symlink(join(root, "scripts"), join(folder, "scripts"));
-    const type: Damaged["type"] = (commands) =>
-      run("bash", ["--norc", "-euc", commands], {
-        cwd: folder,
-        env: { PATH: process.env.PATH, DATA_DIR: data },
-      }).then(
-        ({ stdout }) => ({ code: 0, text: stdout }),
-        ({ code, stdout, stderr }) => ({ code, text: `${stdout}${stderr}` }),
-      );
+    const { data, file, type } = await openFolder(folder);
     const service = await startInstance(data);
     const register = async (name: string) => admin(service.url, "POST", "/websites", { name });
     for (const name of names("early")) await register(name);
@@ -104,11 +109,10 @@ describe("a damaged log", () => {
     withDamagedLog(
       ({ file, idOf }) => breakPage(file, "index", idOf("early-7.example")),
       async (log) => {
-        for (const commands of commandsOf(2)) {
-          const { code, text } = await log.type(commands);
-          expect(code, text).to.equal(0);
-          expect(text).to.match(/^genuine: /);
-        }
+        const [rebuild = ""] = commandsOf(2);
+        const { code, text } = await log.type(rebuild);
+        expect(code, text).to.equal(0);
+        expect(text).to.match(/^genuine: /);
         expect(await startOnRebuilt(log)).to.include.members([...names("early"), ...names("late")]);
       },
     ));
@@ -117,7 +121,8 @@ describe("a damaged log", () => {
     withDamagedLog(
       ({ file }) => breakPage(file, "table", "early-7.example"),
       async (log) => {
-        for (const commands of commandsOf(2)) expect((await log.type(commands)).code).to.equal(1);
+        const [rebuild = ""] = commandsOf(2);
+        expect((await log.type(rebuild)).code).to.equal(1);
         const [join = ""] = commandsOf(3);
         const { code, text } = await log.type(join);
         expect(code, text).to.equal(0);
@@ -125,6 +130,26 @@ describe("a damaged log", () => {
         expect(await startOnRebuilt(log)).to.include.members([...names("early"), ...names("late")]);
       },
     ));
+
+  it("ends before a broken page of the write-ahead log, which no command notices", () =>
+    withTemporaryFolder(async (folder) => {
+      const { data, file, type } = await openFolder(folder);
+      const service = await startInstance(data);
+      expect(await type("scripts/voxledger audit export early.ndjson")).to.include({ code: 0 });
+      for (const name of names("late")) await admin(service.url, "POST", "/websites", { name });
+      const website = idsIn(file)("late-20.example");
+      await service.kill(); // a process that ends by itself empties the write-ahead log
+      const log = await readFile(`${file}-wal`);
+      log.fill(0xff, log.indexOf(website), log.indexOf(website) + 4);
+      await writeFile(`${file}-wal`, log);
+      for (const commands of commandsOf(1)) expect(await type(commands)).to.include({ code: 0 });
+      const [rebuild = "", showEnd = ""] = commandsOf(2);
+      expect((await type(rebuild)).text).to.match(/^genuine: /);
+      expect((await type(showEnd)).text).to.match(/^\d+\|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n$/);
+      const kept = idsIn(join(folder, "rebuilt.db"));
+      expect(kept("late-0.example")).to.not.equal("");
+      expect(kept("late-39.example")).to.equal("");
+    }));
 
   it("ends before the broken page if that is later than the backup", () =>
     withDamagedLog(

@@ -98,6 +98,11 @@ describe("the Prometheus and Grafana configuration", () => {
     expect(unused).to.deep.equal([]);
   });
 
+  it("calls no job stuck that may be busy until its client has read the audio", () => {
+    const stuck = rules.find(({ alert }) => alert === "VoxledgerJobStuck");
+    expect(stuck?.expr).to.include('{queue!~"encoders|decoders|syntheses"}');
+  });
+
   it("excludes health checks from all request metrics", () => {
     const expressions = [
       ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),

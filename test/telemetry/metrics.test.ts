@@ -3,7 +3,7 @@ import { PrometheusExporter } from "@opentelemetry/exporter-prometheus";
 import { MeterProvider } from "@opentelemetry/sdk-metrics";
 import { expect } from "chai";
 import { byokEngines } from "../../src/domain/synthesis/byok-providers.ts";
-import { countProviderEvents } from "../../src/telemetry/decorators/engines.ts";
+import { countProviderEvents, countWebhookAttempts } from "../../src/telemetry/decorators/engines.ts";
 import { type Counter, createCounter, createInstruments } from "../../src/telemetry/instruments.ts";
 import { prometheusName } from "../../src/telemetry/metric-definition.ts";
 import { metricDefinitions } from "../../src/telemetry/metrics.ts";
@@ -37,6 +37,14 @@ describe("the counter of circuit changes", () => {
     expect(opened()).to.deep.equal(byokEngines.map((engine) => [0, { engine, state: "open" }]));
     report("oai", { what: "circuit", state: "open" });
     expect(opened().at(-1)).to.deep.equal([1, { engine: "oai", state: "open" }]);
+  });
+});
+
+describe("the counter of attempts to deliver to webhooks", () => {
+  it("starts at zero for abandoned messages, so that the first one is an increase", () => {
+    const attempts = createCounter(metricDefinitions.webhookAttempts.attributes ?? []);
+    countWebhookAttempts({ counter: () => attempts, observe: () => {}, histogram: () => () => {} });
+    expect([...attempts.entries()]).to.deep.equal([[0, { outcome: "abandoned" }]]);
   });
 });
 

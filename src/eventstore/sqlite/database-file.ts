@@ -22,6 +22,7 @@ const findFile = (path: string): DatabaseFile => {
  * @throws {EventStoreUnavailable}
  */
 export const openFile = async (path: string, readOnly: boolean): Promise<DatabaseFile> => {
+  if (!readOnly) requireFileOfLog(path);
   try {
     if (!readOnly) {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -34,6 +35,16 @@ export const openFile = async (path: string, readOnly: boolean): Promise<Databas
     const reason = code === "ENOENT" ? "no such file" : code;
     throw new EventStoreUnavailable(`the event store's file cannot be opened: ${reason}`, { cause });
   }
+};
+
+/** SQLite deletes a write-ahead log beside a new file, with the events that are only in it. */
+const requireFileOfLog = (path: string): void => {
+  const sizeOf = (file: string): bigint => statFile(file)?.size ?? 0n;
+  // In this order: a process that creates a log writes to its file before it begins the other.
+  if (sizeOf(`${path}-wal`) > 0n && sizeOf(path) === 0n)
+    throw new EventStoreUnavailable(
+      "the event store's file is missing, but its write-ahead log (-wal) has events: put the file back, or move the write-ahead log away",
+    );
 };
 
 /** The file's URL with SQLite's URI parameters, such as a mode that never creates a file. */

@@ -79,5 +79,6 @@ export const countProviderEvents = (instruments: Instruments) => {
 /** Counts the attempts to deliver messages to webhooks. */
 export const countWebhookAttempts = (instruments: Instruments) => {
   const attempts = instruments.counter("webhookAttempts");
+  attempts.add(0, "abandoned"); // the alert would miss the first one, as above
   return (outcome: DeliveryOutcome): void => attempts.add(1, outcome);
 };

@@ -1,7 +1,11 @@
 import { copyFile, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { type EventStore, EventStoreLost } from "../../../src/eventstore/event-store.ts";
+import {
+  type EventStore,
+  EventStoreLost,
+  EventStoreUnavailable,
+} from "../../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { event, ids, read, readLog, rejectionOf } from "../../contracts/event-store/events.ts";
 import { withTemporaryFolder } from "../../support/child-process.ts";
@@ -63,6 +67,21 @@ describe("the SQLite event store after its file was removed or replaced", () => 
       await rm(join(folder, "events.db-wal"));
       await expectLost(store);
       await store.close();
+    }));
+
+  it("does not begin a new log beside a write-ahead log that has events", () =>
+    withTemporaryFolder(async (folder) => {
+      const path = join(folder, "events.db");
+      const store = await openSqliteEventStore({ path });
+      await store.append("s", [event()], "none");
+      await copyFile(`${path}-wal`, join(folder, "kept"));
+      await store.close();
+      await removeLog(folder);
+      await rename(join(folder, "kept"), `${path}-wal`);
+      const error = await rejectionOf(() => openSqliteEventStore({ path }));
+      expect(error).to.be.instanceOf(EventStoreUnavailable);
+      expect((error as Error).message).to.contain("write-ahead log (-wal) has events");
+      expect(await readdir(folder)).to.deep.equal(["events.db-wal"]);
     }));
 
   it("still fails after the file was restored", () =>
