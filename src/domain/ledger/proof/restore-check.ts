@@ -13,6 +13,8 @@ interface Restore {
   /** The sizes of the tree before the restore: of all events, and of the last seal. */
   readonly size: number;
   readonly sealedSize: number;
+  /** True if the log did not end, with the last seal, where the event says that the backup did. */
+  readonly isMisplaced: boolean;
   /** True once a seal states the restore. Anyone who can write to the log can forge the event. */
   isSigned: boolean;
 }
@@ -50,7 +52,6 @@ export const createRestoreCheck = () => {
     /**
      * Call it for each event before its leaf is appended to the tree. `size`: that of the tree;
      * `last`: the last seal.
-     * @throws {NotGenuine} if an event states a backup that did not end where the log continues
      */
     add: (
       event: ProvenEvent,
@@ -60,19 +61,17 @@ export const createRestoreCheck = () => {
       lastPosition = event.position;
       if (event.stream !== logStream || !isOfType<LogRestored, ProvenEvent>(event, ["LogRestored"])) return;
       const { position, at, seal } = event.data;
-      const name = nameOf(event);
-      if (position < before || position >= event.position)
-        throw new NotGenuine(`${name} names a position at which the log does not continue`);
-      if (seal !== last?.note) throw new NotGenuine(`${name} does not name the last seal before it`);
-      restores.push({ position, at, name, size, sealedSize: last?.size ?? 0, isSigned: false });
+      const isMisplaced = position < before || position >= event.position || seal !== last?.note;
+      const sizes = { size, sealedSize: last?.size ?? 0 };
+      restores.push({ position, at, name: nameOf(event), ...sizes, isMisplaced, isSigned: false });
     },
     /**
      * Call it for each seal.
-     * @throws {NotGenuine} if it states a restore other than the last one before it
+     * @throws {NotGenuine} if it states a restore other than the last one before it that is in place
      */
     addSeal: (event: ProvenEvent, { restored }: Checkpoint): void => {
       if (restored === stated) return;
-      const restore = restores.at(-1);
+      const restore = restores.findLast(({ isMisplaced }) => !isMisplaced);
       if (restored === undefined || restore?.at !== restored)
         throw new NotGenuine(`${nameOf(event)} does not state the last restore of the log`);
       restore.isSigned = true;
