@@ -23,6 +23,10 @@ export interface RestoreKeys {
   readonly masterKeys: MasterKeys | undefined;
   /** Verifier keys that were named on the command line. */
   readonly given: readonly NoteVerifier[];
+  /** True if seals may be signed with keys of the backup only. */
+  readonly withoutKey: boolean;
+  /** True if the log may have no seal. */
+  readonly withoutSeal: boolean;
 }
 
 export interface CheckedLog {
@@ -44,7 +48,7 @@ export interface CheckedLog {
 export const checkLog = async (
   settings: Settings,
   manifest: Manifest,
-  { masterKeys, given }: RestoreKeys,
+  { masterKeys, given, withoutKey, withoutSeal }: RestoreKeys,
 ): Promise<CheckedLog> => {
   const { sealKey } = settings;
   const own = sealSigners(manifest.logId, { sealKey, masterKeys }).map(({ verifierKey }) => verifierKey);
@@ -61,6 +65,14 @@ export const checkLog = async (
     if (newest !== undefined && trusted.length > 0 && openNote(newest, trusted) === undefined)
       throw new BadBackup(
         "the newest seal is signed with none of your keys: the backup was changed, or its seals have another key. Set SEAL_KEY, or name the key with --key",
+      );
+    if (newest === undefined && !withoutSeal)
+      throw new BadBackup(
+        "the log has no seal, so nothing shows whether it was changed: repeat with --without-seal only if it was backed up within an hour of its first start",
+      );
+    if (newest !== undefined && trusted.length === 0 && !withoutKey)
+      throw new BadBackup(
+        "the seals are signed with none of your keys: name the log's key with --key, or restore without it by --without-key",
       );
     const usedKeys = manifest.sealKeys.filter((key) =>
       seals.some((note) => openNote(note, parseSealKeys([key])) !== undefined),
