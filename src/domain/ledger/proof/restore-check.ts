@@ -67,7 +67,7 @@ export const createRestoreCheck = () => {
     },
     /**
      * Call it for each seal.
-     * @throws {NotGenuine} if it states a restore other than the last one before it that is in place
+     * @throws {NotGenuine} if it states a restore other than the last one in place before it
      */
     addSeal: (event: ProvenEvent, { restored }: Checkpoint): void => {
       if (restored === stated) return;
