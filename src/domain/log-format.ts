@@ -58,12 +58,6 @@ export const beginLog = (
     : []),
 ];
 
-/** True if the last restore that the log records was from this backup. */
-export const isRestoredFrom = (
-  { restored }: Log,
-  { takenAt, position }: Pick<LogRestored["data"], "takenAt" | "position">,
-): boolean => restored?.takenAt === takenAt && restored.position >= position;
-
 /** This version neither reads nor writes the log. The message says which version does. */
 export class UnsupportedLogFormat extends Error {
   override readonly name = "UnsupportedLogFormat";

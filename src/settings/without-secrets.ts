@@ -26,7 +26,7 @@ export const withoutSecrets = (env: Readonly<Record<string, string | undefined>>
  * undefined for a value in which they cannot be told apart.
  */
 const withoutCredentials = (value: string): string | undefined => {
-  if (!value.includes("//") && !/[@?]/.test(value)) return value;
+  if (!value.includes("//") && !/[@?]|https?:/i.test(value)) return value;
   const addresses = value.split(",").map(addressOf);
   return addresses.includes(undefined) ? undefined : addresses.join(",");
 };

@@ -23,6 +23,7 @@ describe("settings without secrets", () => {
       EVENT_STORE: "esdb://admin:a-password@node:2113?tls=false",
       OPENAI_URL: "https://user:a-password@openai.example/a-path",
       PURGE_URL: "http://cache-1/a-path,http://cache-2:6081?key=a-key",
+      GOOGLE_TTS_URL: "https:/tts.example/a-path",
     };
     expect(withoutSecrets(given)).to.deep.equal({
       settings: {
@@ -30,6 +31,7 @@ describe("settings without secrets", () => {
         EVENT_STORE: "esdb://node:2113",
         OPENAI_URL: "https://openai.example",
         PURGE_URL: "http://cache-1,http://cache-2:6081",
+        GOOGLE_TTS_URL: "https://tts.example",
       },
       withheld: [],
     });

@@ -18,7 +18,7 @@ const encryptedKeySchema = z.object({
   /** The id of the encrypted key, which is authenticated. */
   keyId: z.string(),
   salt: base64,
-  nonce: base64,
+  nonce: base64.refine((nonce) => nonce.length === 12),
   ciphertext: base64,
   tag: base64.refine((tag) => tag.length === 16),
 });

@@ -9,8 +9,16 @@ const time = z.iso.datetime();
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** The names are exact, because the files that a manifest names are removed by the next backup. */
-const fileName = (pattern: RegExp) => z.string().regex(pattern);
+/** The names are exact, because the next backup removes files with these names. */
+const fileNames = {
+  log: /^events-[0-9TZ]+-[0-9a-f]{8}\.db$/,
+  masterKey: /^master-key-[0-9a-f]{16}-[0-9TZ]+-[0-9a-f]{8}\.json$/,
+  audio: /^audio-[0-9TZ]+-[0-9a-f]{8}\.txt$/,
+};
+
+/** True if a manifest may name the file. */
+export const isFileOfBackup = (name: string): boolean =>
+  Object.values(fileNames).some((pattern) => pattern.test(name));
 
 /** The names of a backup's own files. `stamp`: as `backupStamp` makes it. */
 export const namesOfBackup = (stamp: string) => ({
@@ -39,7 +47,7 @@ const manifestSchema = z.object({
   /** The file of the log. Null if the event store is a server, which has its own tools. */
   log: z
     .object({
-      file: fileName(/^events-[0-9TZ]+-[0-9a-f]{8}\.db$/),
+      file: z.string().regex(fileNames.log),
       bytes: z.int().positive(),
       sha256,
     })
@@ -50,13 +58,13 @@ const manifestSchema = z.object({
   sealKeys: z.array(z.string().refine((key) => parseVerifierKey(key) !== undefined)),
   newestSeal: z.object({ position: z.int().min(-1), at: time, note: z.string() }).nullable(),
   /** The file of the encrypted master key. Null if it is not part of the backup. */
-  masterKey: z.object({ file: fileName(/^master-key-[0-9a-f]{16}-[0-9TZ]+-[0-9a-f]{8}\.json$/) }).nullable(),
+  masterKey: z.object({ file: z.string().regex(fileNames.masterKey) }).nullable(),
   /**
    * The list of the stored audio at the time of the backup. Null if it is not part of the backup.
    */
   audio: z
     .object({
-      file: fileName(/^audio-[0-9TZ]+-[0-9a-f]{8}\.txt$/),
+      file: z.string().regex(fileNames.audio),
       sha256,
       objects: z.int().min(0),
       bytes: z.int().min(0),

@@ -60,6 +60,8 @@ export interface RestoreOptions {
   readonly keys: readonly NoteVerifier[];
   /** True if the log's master key may be missing. */
   readonly withoutKey: boolean;
+  /** True if the log may have no seal. */
+  readonly withoutSeal: boolean;
   /** Called if the master key is in the backup alone. */
   readonly readPassphrase: () => Promise<string>;
   readonly signal: AbortSignal;
@@ -84,6 +86,7 @@ interface RestoreFlags {
   readonly audio: boolean;
   readonly key?: string;
   readonly withoutKey?: true;
+  readonly withoutSeal?: true;
   readonly logRestored?: true;
   readonly passphraseFile?: string;
 }
@@ -105,6 +108,8 @@ export const registerBackupCommands = (
     .option(...passphraseFile)
     .action(async (directory: string, options: BackupOptions, command: Command) => {
       const { audio: hasAudio, verify: verifies = false, withKey, passphraseFile: file } = options;
+      if (file !== undefined && !withKey)
+        throw new Error("--passphrase-file is for the master key, which only --with-key includes");
       const ask = withKey && (() => readPassphrase({ file, isNew: true }));
       const taken = await interruptible((signal) =>
         takeBackup(directory, { hasAudio, verifies, readPassphrase: ask, signal }),
@@ -120,14 +125,20 @@ export const registerBackupCommands = (
     .option("--no-audio", "leave the audio store as it is")
     .option("--key <key>", "the verifier key of the log's seals; default: that of the master key")
     .option("--without-key", "restore without the log's master key: the restore is not sealed")
+    .option("--without-seal", "restore a log that has no seal yet: nothing shows whether it was changed")
     .option("--log-restored", "the event store's own tools have restored the log: record it there")
     .option(...passphraseFile)
     .action(async (directory: string, options: RestoreFlags, command: Command) => {
-      const { audio: hasAudio, key, withoutKey = false, logRestored: isLogRestored = false } = options;
+      const { audio: hasAudio, key, withoutKey = false, withoutSeal = false } = options;
+      const { logRestored: isLogRestored = false } = options;
       const keys = key === undefined ? [] : parseKeys(key);
       const ask = () => readPassphrase({ file: options.passphraseFile, isNew: false });
       const restored = await interruptible((signal) =>
-        restoreBackup(directory, { hasAudio, isLogRestored, keys, withoutKey, readPassphrase: ask, signal }),
+        restoreBackup(directory, {
+          ...{ hasAudio, isLogRestored, keys, withoutKey, withoutSeal },
+          readPassphrase: ask,
+          signal,
+        }),
       );
       print(command, { directory, ...restored }, restoredText);
       if (!isComplete(restored)) throw new Remarked();

@@ -37,6 +37,7 @@ describe("the master key in a backup", () => {
     expect(await refusal(text.replace("an-id", "an-od"))).to.include("or the file is damaged");
     const { tag, ...rest } = JSON.parse(text);
     expect(await refusal(JSON.stringify({ ...rest, tag: tag.slice(4) }))).to.include("is damaged");
+    expect(await refusal(JSON.stringify({ ...rest, tag, nonce: "" }))).to.include("is damaged");
     expect(await refusal("{")).to.include("is damaged");
   });
 });

@@ -92,6 +92,13 @@ describe("the commands backup and restore", () => {
     expect(passphrase).to.equal("correct horse battery staple");
   });
 
+  it("refuse a passphrase that would encrypt nothing", async () => {
+    const file = await passphraseFile("correct horse battery staple\n");
+    const { exitCode, stderr } = await voxledger("backup", "/backup", "--passphrase-file", file);
+    expect(exitCode).to.equal(1);
+    expect(stderr).to.include("which only --with-key includes");
+  });
+
   it("refuse a short passphrase", async () => {
     const file = await passphraseFile("too short\n");
     const { exitCode, stderr } = await voxledger("backup", "/b", "--with-key", "--passphrase-file", file);
@@ -127,8 +134,9 @@ describe("the commands backup and restore", () => {
   });
 
   it("pass the options of a restore", async () => {
-    await voxledger("restore", "/b", "--key", verifierKey, "--without-key", "--log-restored", "--no-audio");
-    expect(options).to.include({ withoutKey: true, isLogRestored: true, hasAudio: false });
+    const without = ["--without-key", "--without-seal", "--no-audio"];
+    await voxledger("restore", "/b", "--key", verifierKey, "--log-restored", ...without);
+    expect(options).to.include({ withoutKey: true, withoutSeal: true, isLogRestored: true, hasAudio: false });
     expect(options?.keys.map(({ name }) => name)).to.deep.equal(["voxledger/log-1"]);
     expect((await voxledger("restore", "/b", "--key", "x")).stderr).to.include("--key is not a verifier key");
   });

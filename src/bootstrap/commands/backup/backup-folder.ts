@@ -6,6 +6,7 @@ import {
   backupStamp,
   filesOf,
   formatManifest,
+  isFileOfBackup,
   type Manifest,
   namesOfBackup,
   parseManifest,
@@ -91,7 +92,7 @@ export const openBackupFolder = async (directory: string, takenAt: string) => {
     draftOf: (name: string): string => join(incomplete, name),
     /**
      * Moves the new files to their places, replaces the manifest in one step, and removes the files
-     * that only the earlier manifest names.
+     * of earlier backups, also of one that was killed before its manifest had its place.
      */
     publish: async (manifest: Manifest): Promise<void> => {
       const files = filesOf(manifest);
@@ -100,8 +101,8 @@ export const openBackupFolder = async (directory: string, takenAt: string) => {
       await syncDirectory(root);
       await rename(join(incomplete, names.manifest), join(root, names.manifest));
       await syncDirectory(root);
-      const old = previous ? filesOf(previous).filter((name) => !files.includes(name)) : [];
-      for (const name of old) await rm(join(root, name), { force: true });
+      const old = (await readdir(root)).filter((name) => isFileOfBackup(name) && !files.includes(name));
+      for (const name of old) await rm(join(root, name));
     },
     close: () => running.disposeAsync(),
   };

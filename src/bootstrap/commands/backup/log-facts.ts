@@ -29,16 +29,21 @@ export const readLogFacts = async <T>(
     const { state } = await startHandler.execute(logDecider, logStream, () => [], { actor: "system" });
     if (state.logId === undefined) throw new Error("the log has not begun: start the service first");
     const { masterKeyId = null } = await readInstallationKeys(startHandler);
-    const seal = await readLastEvent(events, sealsStream);
-    const newestSeal = seal && isSeal(seal) ? factsOf(seal) : null;
     const position =
       eventStore.kind === "sqlite"
         ? await lastPosition(eventStore.path)
-        : await lastSealedPosition(events, newestSeal?.position);
+        : await lastSealedPosition(events, (await readNewestSeal(events))?.position);
+    // It is read after the position: no seal up to there is later.
+    const newestSeal = await readNewestSeal(events);
     return { facts: { logId: state.logId, position, masterKeyId, newestSeal }, result };
   } finally {
     await events.close();
   }
+};
+
+const readNewestSeal = async (events: EventStore): Promise<LogFacts["newestSeal"]> => {
+  const seal = await readLastEvent(events, sealsStream);
+  return seal && isSeal(seal) ? factsOf(seal) : null;
 };
 
 /** A server does not say where its log ends. */

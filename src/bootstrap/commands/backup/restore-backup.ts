@@ -19,7 +19,8 @@ import { checkLog, compareRestoredLog, recordRestore } from "./restored-log.ts";
  */
 export const composeRestore =
   (readSettings: () => Settings, clock: () => number = Date.now): RestoreBackup =>
-  async (directory, { hasAudio, isLogRestored, keys: given, withoutKey, readPassphrase, signal }) => {
+  async (directory, options) => {
+    const { hasAudio, isLogRestored, keys: given, withoutKey, withoutSeal, readPassphrase, signal } = options;
     const settings = readSettings();
     if (settings.eventStore.kind !== "sqlite" && !isLogRestored)
       throw new BadSetting(
@@ -44,7 +45,7 @@ export const composeRestore =
       hasAudio: audio !== undefined,
     });
     const staged = isLogRestored ? settings : await copyLog(directory, manifest, target.staged());
-    const log = await checkLog(staged, manifest, { masterKeys, given });
+    const log = await checkLog(staged, manifest, { masterKeys, given, withoutKey, withoutSeal });
     if (isLogRestored) compareRestoredLog(manifest, log);
     else compareLog(manifest, log.facts);
     const { deletions } = log;

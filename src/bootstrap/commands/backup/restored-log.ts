@@ -5,16 +5,11 @@ import type { VerifiedLog } from "../../../cli/commands/backup.ts";
 import { isOfType } from "../../../domain/event-shapes.ts";
 import { type SealEvent, sealsStream } from "../../../domain/ledger/seals/seal.ts";
 import { type NoteVerifier, openNote, parseCheckpoint } from "../../../domain/ledger/seals/seal-note.ts";
-import {
-  isRestoredFrom,
-  type Log,
-  type LogEvent,
-  logDecider,
-  logStream,
-} from "../../../domain/log-format.ts";
+import { type LogEvent, type LogRestored, logDecider, logStream } from "../../../domain/log-format.ts";
 import { pauseWebhooks, webhooksDecider, webhooksStream } from "../../../domain/webhooks/webhooks.ts";
 import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
 import { verifyLog } from "../../../ledger/proof/audit-verify.ts";
+import { readSealedEvents } from "../../../ledger/proof/sealed-log.ts";
 import { createSeals } from "../../../ledger/proof/seals.ts";
 import type { Settings } from "../../../settings/read-settings.ts";
 import { openEventStore } from "../../event-log/open-event-store.ts";
@@ -28,6 +23,10 @@ export interface RestoreKeys {
   readonly masterKeys: MasterKeys | undefined;
   /** Verifier keys that were named on the command line. */
   readonly given: readonly NoteVerifier[];
+  /** True if seals may be signed with keys of the backup only. */
+  readonly withoutKey: boolean;
+  /** True if the log may have no seal. */
+  readonly withoutSeal: boolean;
 }
 
 export interface CheckedLog {
@@ -49,7 +48,7 @@ export interface CheckedLog {
 export const checkLog = async (
   settings: Settings,
   manifest: Manifest,
-  { masterKeys, given }: RestoreKeys,
+  { masterKeys, given, withoutKey, withoutSeal }: RestoreKeys,
 ): Promise<CheckedLog> => {
   const own = sealSigners(manifest.logId, { ...settings, masterKeys }).map(({ verifierKey }) => verifierKey);
   const trusted = [...given, ...parseSealKeys(own)];
@@ -65,6 +64,14 @@ export const checkLog = async (
     if (newest !== undefined && trusted.length > 0 && openNote(newest, trusted) === undefined)
       throw new BadBackup(
         "the newest seal is signed with none of your keys: the backup was changed, or its seals have another key. Set SEAL_KEY, or name the key with --key",
+      );
+    if (newest === undefined && !withoutSeal)
+      throw new BadBackup(
+        "the log has no seal, so nothing shows whether it was changed: repeat with --without-seal only if it was backed up within an hour of its first start",
+      );
+    if (newest !== undefined && trusted.length === 0 && !withoutKey)
+      throw new BadBackup(
+        "the seals are signed with none of your keys: name the log's key with --key, or restore without it by --without-key",
       );
     const usedKeys = manifest.sealKeys.filter((key) =>
       seals.some((note) => openNote(note, parseSealKeys([key])) !== undefined),
@@ -110,6 +117,7 @@ export interface RecordedRestore {
  * Records the restore in the log, before any process uses it, pauses the webhooks, and seals both.
  * An interrupted record is continued.
  * @throws {BadBackup} if the restore is recorded and sealed already
+ * @throws if another process uses the log
  */
 export const recordRestore = async (
   settings: Settings,
@@ -132,12 +140,18 @@ export const recordRestore = async (
     const { position, newestSeal } = facts;
     const seal = newestSeal && { seal: newestSeal.note };
     const data = { position, takenAt: manifest.takenAt, ...seal, at: now };
-    const append = (log: Log): LogEvent[] =>
-      isRestoredFrom(log, manifest) ? [] : [{ type: "LogRestored", data }];
-    const { state } = await startHandler.execute(logDecider, logStream, append, operator);
-    const { at } = state.restored ?? data;
+    const { state } = await startHandler.execute(logDecider, logStream, () => [], operator);
+    const recorded = await findRecord(events, state.restored, { manifest, now });
+    const { at } = recorded ?? data;
     if (newestSeal && statesRestore(newestSeal.note, at))
       throw new BadBackup(`the log records already that it was restored from this backup, at ${at}`);
+    if (!recorded) {
+      const append = (): LogEvent[] => [{ type: "LogRestored", data }];
+      await startHandler.execute(logDecider, logStream, append, operator);
+      // A seal that states a restore which is not in place would make the log not genuine.
+      if (!(await isInPlace(events, data)))
+        throw new Error("another process writes to the log: stop all instances, and repeat the command");
+    }
     const pause = (webhooks: Parameters<typeof pauseWebhooks>[0]) => pauseWebhooks(webhooks, at);
     const paused = await startHandler.execute(webhooksDecider, webhooksStream, pause, operator);
     const signers = sealSigners(facts.logId, { ...settings, masterKeys });
@@ -159,6 +173,23 @@ export const recordRestore = async (
   } finally {
     await events.close();
   }
+};
+
+/** Returns the restore from this backup that an interrupted command has recorded. */
+const findRecord = async (
+  events: EventStore,
+  restored: LogRestored["data"] | undefined,
+  { manifest: { takenAt, position }, now }: { readonly manifest: Manifest; readonly now: string },
+): Promise<LogRestored["data"] | undefined> => {
+  if (restored?.takenAt !== takenAt || restored.position < position || restored.at > now) return undefined;
+  return (await isInPlace(events, restored)) ? restored : undefined;
+};
+
+/** True if the restore is the first thing that was recorded after the end of the restored log. */
+const isInPlace = async (events: EventStore, { position, at }: LogRestored["data"]): Promise<boolean> => {
+  for await (const event of readSealedEvents(events, { fromExclusive: position, journals: true }))
+    return isOfType<LogRestored, RecordedEvent>(event, ["LogRestored"]) && event.data.at === at;
+  return false;
 };
 
 /** True if the checkpoint says it. That it is genuine was verified before. */

@@ -13,6 +13,8 @@ interface Restore {
   /** The sizes of the tree before the restore: of all events, and of the last seal. */
   readonly size: number;
   readonly sealedSize: number;
+  /** True if the log did not end, with the last seal, where the event says that the backup did. */
+  readonly isMisplaced: boolean;
   /** True once a seal states the restore. Anyone who can write to the log can forge the event. */
   isSigned: boolean;
 }
@@ -35,7 +37,7 @@ export const createRestoreCheck = () => {
   let lastPosition = -1;
   let lastSeal: Sealed | undefined;
   /** The restore that the last seal states. */
-  let stated: Restore | undefined;
+  let stated: string | undefined;
 
   const isExplaining =
     ({ size, restored }: Checkpoint) =>
@@ -50,33 +52,29 @@ export const createRestoreCheck = () => {
     },
     /**
      * Call it for each event before its leaf is appended to the tree, which has this size.
-     * @throws {NotGenuine} if an event states a backup that did not end where the log continues
      */
     add: (event: ProvenEvent, size: number): void => {
       const before = lastPosition;
       lastPosition = event.position;
       if (event.stream !== logStream || !isOfType<LogRestored, ProvenEvent>(event, ["LogRestored"])) return;
       const { position, at, seal } = event.data;
-      const name = nameOf(event);
-      if (position < before || position >= event.position)
-        throw new NotGenuine(`${name} names a position at which the log does not continue`);
-      if (seal !== lastSeal?.note) throw new NotGenuine(`${name} does not name the last seal before it`);
-      restores.push({ position, at, name, size, sealedSize: lastSeal?.size ?? 0, isSigned: false });
+      const isMisplaced = position < before || position >= event.position || seal !== lastSeal?.note;
+      const sizes = { size, sealedSize: lastSeal?.size ?? 0 };
+      restores.push({ position, at, name: nameOf(event), ...sizes, isMisplaced, isSigned: false });
     },
     /**
      * Call it for each seal. Each later seal repeats what it states, so the key of the last one
      * signs that.
-     * @throws {NotGenuine} if it states a restore other than the last one before it
+     * @throws {NotGenuine} if it states a restore other than the last one in place before it
      */
     addSeal: (event: ProvenEvent & SealEvent, { restored }: Checkpoint): void => {
       lastSeal = event.data;
-      if (restored !== stated?.at) {
-        const restore = restores.at(-1);
-        if (restored === undefined || restore?.at !== restored)
-          throw new NotGenuine(`${nameOf(event)} does not state the last restore of the log`);
-        restore.isSigned = true;
-        stated = restore;
-      }
+      if (restored === stated) return;
+      const restore = restores.findLast(({ isMisplaced }) => !isMisplaced);
+      if (restored === undefined || restore?.at !== restored)
+        throw new NotGenuine(`${nameOf(event)} does not state the last restore of the log`);
+      restore.isSigned = true;
+      stated = restored;
     },
     remarks: (): Remarks =>
       restores.map(({ position, at, name, isSigned }) =>

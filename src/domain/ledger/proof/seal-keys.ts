@@ -110,7 +110,7 @@ export const createSealKeys = (given: readonly NoteVerifier[]) => {
   /** @throws {NotEndorsed} if all given keys are of another log */
   const requireSameLog = (): void => {
     const names = new Set(given.map(({ name }) => name));
-    if (!previous || periods.some(({ key }) => names.has(nameOfKey(key)))) return;
+    if (!previous || names.size === 0 || periods.some(({ key }) => names.has(nameOfKey(key)))) return;
     throw new NotEndorsed(
       `the given keys are of another log: they are of ${[...names].join(", ")}, and the seals of ${previous.checkpoint.origin}`,
     );

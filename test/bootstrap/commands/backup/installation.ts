@@ -53,11 +53,20 @@ export const installationIn = (folder: string, env: Record<string, string>) => {
       from = "backup",
       key = "",
       withoutKey = false,
+      withoutSeal = false,
       isLogRestored = false,
       signal = never,
     } = {}) => {
       const keys = [createNoteVerifier(key) ?? []].flat();
-      const options = { hasAudio, keys, withoutKey, isLogRestored, readPassphrase: passphrase, signal };
+      const options = {
+        hasAudio,
+        keys,
+        withoutKey,
+        withoutSeal,
+        isLogRestored,
+        readPassphrase: passphrase,
+        signal,
+      };
       return composeRestore(settings)(inFolder(from), options);
     },
     lose: () => rm(inFolder("data"), { recursive: true }),

@@ -1,7 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import { composeAuditProof } from "../../../../src/bootstrap/commands/audit-proof.ts";
+import { readLastEvent } from "../../../../src/eventstore/event-store.ts";
 import { copyDatabase, lastPosition } from "../../../../src/eventstore/sqlite/copy-database.ts";
+import { openSqliteEventStore } from "../../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { duringTest } from "../../../support/during.ts";
 import { startEventStoreDBNode } from "../../../support/eventstoredb-node/node.ts";
 import { temporaryFolder } from "../../../support/service.ts";
@@ -56,6 +59,27 @@ describe("the record of a restore by other tools", () => {
     expect(await refusal(restore({ isLogRestored: true }))).to.include(
       "records already that it was restored",
     );
+  });
+
+  it("is made again if the recorded one is not at the end of the log, which stays genuine", async () => {
+    const { backUp, register, settings, inFolder } = installed;
+    await backUp({ hasAudio: false });
+    await snapshot();
+    await restoreSnapshot();
+    // An instance that ran meanwhile has recorded something before the restore.
+    const { manifest } = await backUp({ hasAudio: false });
+    await register("example.net");
+    const store = await openSqliteEventStore({ path: inFolder("data/events.db") });
+    const { takenAt, position, newestSeal } = manifest;
+    const data = { position, takenAt, seal: newestSeal?.note, at: takenAt };
+    const revision = (await readLastEvent(store, "log"))?.revision ?? "none";
+    await store.append("log", [{ id: randomUUID(), type: "LogRestored", data, metadata: {} }], revision);
+    await store.close();
+    expect(await record()).to.include({ isSealed: true });
+    const proof = composeAuditProof(settings);
+    const { remarks } = await proof.verifyLog({ keys: await proof.verifierKeys() });
+    expect(remarks[0]).to.include("no seal says so");
+    expect(remarks[1]).to.match(/^restored from a backup at position /);
   });
 
   it("is refused for an older log than that of the backup, and for another log", async () => {

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { composeAuditProof } from "../../../../src/bootstrap/commands/audit-proof.ts";
 import { createNoteSigner } from "../../../../src/domain/ledger/seals/note-signer.ts";
 import { openSqliteEventStore } from "../../../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { sealing, signer } from "../../../ledger/proof/sealed-store.ts";
 import { duringTest } from "../../../support/during.ts";
 import { startError } from "../../../support/in-process-service.ts";
 import { temporaryFolder } from "../../../support/service.ts";
@@ -145,7 +146,7 @@ describe("a restore", () => {
     expect(untrusted.log.seals).to.equal("untrusted");
   });
 
-  it("says of a log without a seal that it was not verified, and refuses it with --key", async () => {
+  it("of a log without a seal is refused, unless the operator says so; nothing was verified", async () => {
     const { backUp, lose, restore, inFolder, register, read } = installed;
     const publicKey = (await read("data/seal.pub")).trim();
     await lose();
@@ -156,10 +157,32 @@ describe("a restore", () => {
     await store.close();
     await backUp();
     await lose();
-    expect(await refusal(restore({ key: publicKey }))).to.include("has no seal that a key can verify");
+    expect(await refusal(restore())).to.match(/^the log has no seal, .* repeat with --without-seal only if/);
+    const options = { withoutSeal: true, key: publicKey };
+    expect(await refusal(restore(options))).to.include("has no seal that a key can verify");
     expect(await others()).to.deep.equal([]);
-    expect((await restore()).log.seals).to.equal("unsealed");
+    expect((await restore({ withoutSeal: true })).log.seals).to.equal("unsealed");
     expect(await readdir(inFolder("data"))).to.include("events.db");
+  });
+
+  it("is refused if only the backup has the key of the seals, and the log records no master key", async () => {
+    const { backUp, lose, restore, inFolder, read } = installed;
+    const key = await read("data/master.key");
+    await lose();
+    await mkdir(inFolder("data"));
+    const store = await openSqliteEventStore({ path: inFolder("data/events.db") });
+    const data = { logId: "test", at: new Date().toISOString() };
+    await store.append("log", [{ id: randomUUID(), type: "LogBegun", data, metadata: {} }], "none");
+    await sealing(store).seals.seal({ actor: "cli" });
+    await store.close();
+    await writeFile(inFolder("data/seal.pub"), `${signer.verifierKey}\n`);
+    expect((await backUp()).manifest).to.include({ masterKeyId: null });
+    await lose();
+    await mkdir(inFolder("data"));
+    await writeFile(inFolder("data/master.key"), key);
+    expect(await refusal(restore())).to.include("the seals are signed with none of your keys");
+    expect(await readdir(inFolder("data"))).to.deep.equal(["master.key"]);
+    expect((await restore({ key: signer.verifierKey })).log.seals).to.equal("trusted");
   });
 
   it("adds no key to seal.pub that has signed no seal of the log", async () => {

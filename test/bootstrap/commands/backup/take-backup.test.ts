@@ -138,8 +138,15 @@ describe("a backup", () => {
     await backUp();
     await mkdir(inFolder("backup/voxledger-backup.incomplete"));
     await writeFile(inFolder("backup/voxledger-backup.incomplete/events-1.db"), "x");
-    await backUp();
-    expect(await readdir(inFolder("backup"))).not.to.include("voxledger-backup.incomplete");
+    await writeFile(inFolder("backup/events-20261128T120000000Z-0123abcd.db"), "x");
+    await writeFile(inFolder("backup/notes.txt"), "x");
+    const { manifest } = await backUp();
+    expect((await readdir(inFolder("backup"))).sort()).to.deep.equal(
+      [
+        ...["audio", "manifest.json", "notes.txt", "voxledger-backup.lock"],
+        ...[manifest.log?.file, manifest.audio?.file],
+      ].sort(),
+    );
   });
 
   it("removes copies of audio that an operator has deleted, and keeps other copies", async () => {
