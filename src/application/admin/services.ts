@@ -30,6 +30,7 @@ import type { ExecuteCommand } from "../execute-command.ts";
 import { createLexicons } from "../lexicons/lexicons.ts";
 import { WebhooksService } from "../webhooks/webhooks.ts";
 import type { AdminViews } from "./views.ts";
+import { createWebsiteRecord } from "./website-record.ts";
 
 interface AdminServicesOptions {
   readonly store: EventStore;
@@ -109,11 +110,9 @@ export const composeAdminServices = ({
     cipher,
     refusalOf: webhookRefusal,
   });
-  return {
+  const accounts = {
     websites: createWebsites({ ...commands, websites, keys }),
     keys,
-    readKeyHistory: createKeyHistory({ store: storeAsWritten }),
-    originVerification: createOriginVerification({ ...commands, websites }),
     credentials: createCredentialsService({
       ...commands,
       websites,
@@ -123,8 +122,20 @@ export const composeAdminServices = ({
       reencryptWebhooks: webhooks.reencrypt,
     }),
     webhooks,
-    catalog: createCatalogService({ ...commands, catalog, findInstalled }),
     lexicons: createLexicons({ ...commands, websites, lexicons }),
+  };
+  return {
+    ...accounts,
+    readKeyHistory: createKeyHistory({ store: storeAsWritten }),
+    readWebsiteRecord: createWebsiteRecord({
+      ...accounts,
+      websitesView: websites,
+      countUsage: usageReader.countsOf,
+      store: storeAsWritten,
+      clock,
+    }),
+    originVerification: createOriginVerification({ ...commands, websites }),
+    catalog: createCatalogService({ ...commands, catalog, findInstalled }),
     ...composeReports({ charges, storeAsWritten, clock, isClockRight }, usageReader, keysView),
   };
 };
