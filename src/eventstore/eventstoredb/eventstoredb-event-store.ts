@@ -8,10 +8,14 @@ import { uuidv7 } from "../uuid.ts";
 import { createAppendProbe } from "./append-probe.ts";
 import { type Append, createAppend } from "./appender.ts";
 import { certificateProblem } from "./connection-string.ts";
-import { CertificateRefused, CredentialsRefused } from "./errors.ts";
+import { CertificateRefused, CredentialsRefused, isStreamNotFound, toUnavailable } from "./errors.ts";
 import { toClientEvents } from "./event-mapping.ts";
 import { createLogReader, type LogReader } from "./log-reader.ts";
-import { createReconnectingClient, shareAppendClient } from "./reconnecting-client.ts";
+import {
+  createReconnectingClient,
+  type ReconnectingClient,
+  shareAppendClient,
+} from "./reconnecting-client.ts";
 import { setRetention } from "./retention.ts";
 import { createFollow } from "./subscription.ts";
 
@@ -88,11 +92,28 @@ export const openEventStoreDB = async ({
       validateRetention(retention);
       await writes.run(() => setRetention(append, reader, stream, retention));
     },
+    async deleteStream(stream) {
+      validateServerWrite(stream, readOnly);
+      await writes.run(() => deleteStream(appendClient, stream, appendTimeoutMs));
+    },
     // The server checks its files itself.
     checkIntegrity: async () => {},
     ping: () => (readOnly ? connect() : writes.run(() => explainTlsErrors(url, probe.check()))),
     close,
   };
+};
+
+/** A soft delete. After a hard one, the stream could never be written again. */
+const deleteStream = async (
+  client: Pick<ReconnectingClient, "call">,
+  stream: string,
+  timeoutMs: number,
+): Promise<void> => {
+  try {
+    await client.call(timeoutMs, (current) => current.deleteStream(stream));
+  } catch (error) {
+    if (!isStreamNotFound(error)) throw toUnavailable(error);
+  }
 };
 
 /** @throws {TypeError} */
