@@ -1,8 +1,10 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { createSnapshotFiles } from "../../projections/runner/snapshot-files.ts";
 import type { SnapshotStore } from "../../projections/runner/snapshot-store.ts";
+import { createDataKeys } from "../application/accounts/data-keys.ts";
+import { encryptWebsites } from "../application/accounts/encrypt-websites.ts";
 import { composeAdminServices } from "../application/admin/services.ts";
 import { adminViewsOf } from "../application/admin/views.ts";
 import type { ClockCheck } from "../application/clock/clock-check.ts";
@@ -104,13 +106,23 @@ export const composeCore = async (
     keys: deriveKeys(await obtainMasterKeys(settings), "snapshots"),
   });
   const runtime = { log, clock, resources: opened };
-  const { runner, store, countedUsage } = await startViews(events, runtime, snapshots, instance);
+  const cipher = createLazyCipher(settings, startHandler, clock);
+  await cipher(); // reports a wrong master key before views are read with it
+  const dataKeys = createDataKeys({ store: events, cipher, random: randomBytes, clock });
+  const decrypted = encryptWebsites(events, dataKeys);
+  const completeSnapshots: SnapshotStore = {
+    ...snapshots,
+    save: async (...saved) => {
+      if (!dataKeys.hasUnopened()) await snapshots.save(...saved);
+    },
+  };
+  const started = await startViews(decrypted, runtime, completeSnapshots, instance);
+  const { runner, store, countedUsage } = started;
   const handler = telemetry.commands(
     createCommandHandler({ store, clock, readSnapshot: readRegistrySnapshot(store) }),
   );
   opened.defer(handler.drain);
   const providerActivities = createProviderActivities({ clock });
-  const cipher = createLazyCipher(settings, startHandler, clock);
   const knownEntries = new KnownEntries();
   // A command waits for all workers: its client may send the next request to any of them.
   const waitForPosition: typeof runner.waitForPosition = async (...request) => {
@@ -127,6 +139,7 @@ export const composeCore = async (
     providers: composeProviders(settings, telemetry, scheduler, { activities: providerActivities, log }),
     /** @throws {BadSetting} if the master key is not the recorded one */
     cipher,
+    dataKeys,
     /** @throws {BadSetting} */
     namingKey: async () => openNamingKey(startHandler, await cipher(), clock),
   };

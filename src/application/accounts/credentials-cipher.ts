@@ -19,13 +19,28 @@ export interface NamingKeyOwner {
   readonly purpose: "naming key";
 }
 
+/** A website, whose data key is encrypted. */
+export interface DataKeyOwner {
+  readonly dataKeyOf: string;
+}
+
+/** A website, whose name and origins its data key encrypts. */
+interface PersonalDataOwner {
+  readonly personalDataOf: string;
+}
+
 /**
  * The owner of an encrypted text. It is authenticated as associated data, so the text decrypts for
  * no other owner.
  */
-export type SecretOwner = CredentialsOwner | WebhookSecretOwner | NamingKeyOwner;
+export type SecretOwner =
+  | CredentialsOwner
+  | WebhookSecretOwner
+  | NamingKeyOwner
+  | DataKeyOwner
+  | PersonalDataOwner;
 
-/** Authenticated encryption of credentials, webhooks' secrets and the naming key. */
+/** Authenticated encryption: of secrets under the master key, of personal data under data keys. */
 export interface CredentialsCipher {
   /** The id of the key that encrypts now. */
   readonly keyId: string;
@@ -112,6 +127,8 @@ const associatedData = (owner: SecretOwner): Buffer =>
 
 const partsOf = (owner: SecretOwner): readonly string[] => {
   if ("purpose" in owner) return [owner.purpose];
+  if ("dataKeyOf" in owner) return ["data key", owner.dataKeyOf];
+  if ("personalDataOf" in owner) return ["personal data", owner.personalDataOf];
   return "webhookId" in owner ? ["webhook", owner.webhookId] : [owner.websiteId, owner.engine];
 };
 

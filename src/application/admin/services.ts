@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { allKeys, findKey } from "../../../projections/keys.ts";
-import { findWebsite } from "../../../projections/websites.ts";
+import { websiteNameOf } from "../../../projections/websites.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
@@ -19,6 +19,7 @@ import { createUsageBuckets } from "../../ledger/reports/usage-buckets.ts";
 import { createUsageReport } from "../../ledger/reports/usage-report.ts";
 import { createCredentialsService } from "../accounts/credentials.ts";
 import type { CredentialsCipher } from "../accounts/credentials-cipher.ts";
+import type { DataKeys } from "../accounts/data-keys.ts";
 import { createKeyHistory } from "../accounts/key-history.ts";
 import { createKeys } from "../accounts/keys.ts";
 import type { Providers } from "../accounts/list-provider-voices.ts";
@@ -43,6 +44,7 @@ interface AdminServicesOptions {
   readonly execute: ExecuteCommand;
   readonly providers: Providers;
   readonly cipher: () => Promise<CredentialsCipher>;
+  readonly dataKeys: Pick<DataKeys, "reencrypt">;
   /** Returns why a webhook's address is not allowed; undefined if it is. */
   readonly webhookRefusal: (url: URL) => string | undefined;
   /** See `createCatalogService`. */
@@ -74,6 +76,7 @@ export const composeAdminServices = ({
   execute,
   providers,
   cipher,
+  dataKeys,
   webhookRefusal,
   findInstalled,
   clock,
@@ -91,7 +94,7 @@ export const composeAdminServices = ({
     ...commands,
     urgentTime,
     keys: keysView,
-    websiteName: (id) => (namesWebsites ? findWebsite(websites, id)?.name : undefined),
+    websiteName: (id) => (namesWebsites ? websiteNameOf(websites, id) : undefined),
     ...(readsUsage && {
       countUsage: readCountedUsage
         ? createCountUsage({ readCountedUsage, accounts: usageReader })
@@ -119,7 +122,7 @@ export const composeAdminServices = ({
       credentials,
       providers,
       cipher,
-      reencryptWebhooks: webhooks.reencrypt,
+      reencryptOthers: [webhooks.reencrypt, dataKeys.reencrypt],
     }),
     webhooks,
     lexicons: createLexicons({ ...commands, websites, lexicons }),

@@ -85,12 +85,13 @@ export const createWebsiteRecord =
         ({ origin, expiresAt, used = false }) => ({ origin, expiresAt, used }),
       ),
       keys: ownKeys,
-      credentials: await credentials.list(id),
+      credentials: website.erasedAt === undefined ? await credentials.list(id) : [],
       webhooks: webhooks
         .list()
         .filter(isOwn)
         .map((webhook) => ({ ...webhook, deliveries: webhooks.deliveries(webhook.webhookId) })),
-      lexicons: lexicons.list(id).map(({ name }) => lexicons.get(id, name)),
+      lexicons:
+        website.erasedAt === undefined ? lexicons.list(id).map(({ name }) => lexicons.get(id, name)) : [],
       usage,
       servings: usage.reduce((sum, { requests }) => sum + requests, 0),
       events: events.map(placeOf),

@@ -1,5 +1,14 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { removeSnapshots } from "../../../projections/runner/snapshot-files.ts";
+import { verifiedOrigins } from "../../../projections/verified-origins.ts";
+import { websites } from "../../../projections/websites.ts";
+import { createDataKeys } from "../../application/accounts/data-keys.ts";
+import { encryptWebsites } from "../../application/accounts/encrypt-websites.ts";
+import { createEraseWebsite, type EraseWebsite } from "../../application/admin/erase-website.ts";
 import { composeAdminServices } from "../../application/admin/services.ts";
 import { readAdminViews } from "../../application/admin/views.ts";
+import { createDeletePrivateAudio } from "../../application/audio/delete-private-audio.ts";
 import { type AcceptClock, createAcceptClock } from "../../application/clock/accept-clock.ts";
 import { readLastTime } from "../../application/clock/last-time.ts";
 import { createUrgentTime } from "../../application/clock/urgent-time.ts";
@@ -45,21 +54,25 @@ export const composeCommandLine = async (
     // Unlike the clock of the embedded store, a server's clock may be behind the times of events.
     if (settings.eventStore.kind !== "sqlite") checked.clockCheck.noteLogTime(await readLastTime(events));
   }
-  const store = validatedEventStore(events);
+  const cipher = createLazyCipher(settings, startHandler, clock, { mayCreate: writes });
+  const dataKeys = createDataKeys({ store: events, cipher, random: randomBytes, clock });
+  const store = validatedEventStore(encryptWebsites(events, dataKeys));
   const handler = createCommandHandler({ store, clock });
   opened.defer(handler.drain);
 
   const urgentTime = checked
     ? createUrgentTime({ ...checked, measure: events.ping })
     : async () => ({ at: new Date(clock()).toISOString() });
+  const execute = createExecuteCommand({ handler, runner: { waitForPosition: async () => {} } });
   const services = composeAdminServices({
     store,
     storeAsWritten: events,
     views: await withSettingName("EVENT_STORE", readAdminViews(store, reads)),
     handler,
-    execute: createExecuteCommand({ handler, runner: { waitForPosition: async () => {} } }),
+    execute,
     providers: composeProviders(settings, telemetry, createScheduler()),
-    cipher: createLazyCipher(settings, startHandler, clock, { mayCreate: writes }),
+    cipher,
+    dataKeys,
     webhookRefusal: webhookRefusal(settings.upstreamNetworks),
     findInstalled: async () => {
       const { installed } = await openNaturalVoices(naturalVoicesFolder(settings.naturalVoices.folder));
@@ -89,5 +102,18 @@ export const composeCommandLine = async (
   const acceptClock: AcceptClock = checked
     ? createAcceptClock({ ...checked, store, handler, isStoreEmbedded })
     : () => Promise.reject(new TypeError("the command is one that only reads"));
-  return { ...services, ...audioReports, acceptClock, close: () => running.disposeAsync() };
+  const { audit } = services;
+  const { deleteAudio } = audioReports;
+  const erase = createEraseWebsite({
+    ...{ execute, store, storeAsWritten: events, dataKeys, clock },
+    deletePrivateAudio: createDeletePrivateAudio({ audit, openStore, deleteAudio }),
+  });
+  const eraseWebsite: EraseWebsite = async (...request) => {
+    const begun = Date.now(); // the file system's clock
+    const erasure = await erase(...request);
+    // A service that runs writes its snapshots again when it reads of the erasure.
+    await removeSnapshots(join(settings.dataDir, "snapshots"), [websites, verifiedOrigins], begun);
+    return erasure;
+  };
+  return { ...services, ...audioReports, acceptClock, eraseWebsite, close: () => running.disposeAsync() };
 };

@@ -22,6 +22,7 @@ import { webhooks } from "../../../projections/webhooks.ts";
 import { websites } from "../../../projections/websites.ts";
 import { exponentialBackoff, type RetryOptions, retry } from "../../async/retry.ts";
 import { backgroundTime } from "../../async/time.ts";
+import type { WebsiteEvent } from "../../domain/accounts/website.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
@@ -79,6 +80,7 @@ export const composeViews = (
     trimmedPrefixes: rate.prefixes,
     except,
     snapshots,
+    erasures: ["WebsiteErased" satisfies WebsiteEvent["type"]],
     startTimeoutMs,
     onError: (what, error) => log.warn({ err: error }, what),
   });

@@ -6,6 +6,7 @@ import {
   registration,
   type WebsiteDetails,
 } from "../../application/accounts/websites.ts";
+import type { Erasure } from "../../application/admin/erase-website.ts";
 import type { WebsiteRecord } from "../../application/admin/website-record.ts";
 import { storedConfig } from "../../domain/accounts/website-config.ts";
 import { parse } from "../../domain/validation.ts";
@@ -59,7 +60,37 @@ export const registerWebsiteCommands: Register = (program, actions) => {
     );
 
   registerOriginCommands(website, actions);
+  registerEraseCommand(website, actions);
 };
+
+const registerEraseCommand: Register = (website, { write }) => {
+  website
+    .command("erase <id>")
+    .description(
+      "erase a website for good: delete the key of its name and origins, and its private audio; end its keys; remove its credentials, lexicons and webhooks",
+    )
+    .action(write(erasureText, ({ eraseWebsite }, id: string) => eraseWebsite(id, operator)));
+};
+
+const erasureText = ({ websiteId, erasedAt, keys, deletedAudio, stays }: Erasure): string =>
+  [
+    fields({
+      website: websiteId,
+      erased: erasedAt,
+      "ended keys": keys.join(" ") || "none",
+      "private audio deleted": String(deletedAudio),
+    }),
+    stays.length === 0
+      ? "Nothing of it stays in the log but its usage, under its id."
+      : "These events stay, because seals cover them: without them, nothing after them could be proven.",
+    table(
+      ["position", "stream", "event", "holds"],
+      stays.map(({ position, stream, type, holds }) => [String(position), stream, type, holds]),
+      "",
+    ),
+  ]
+    .join("\n\n")
+    .trimEnd();
 
 /** What the record of a website is read from. */
 const everythingOf = (id: string): Reads => ({

@@ -14,6 +14,7 @@ const otherServices = {
   deleteAudio: unused,
   audioReports: { list: unused, find: unused, purge: unused },
   acceptClock: unused,
+  eraseWebsite: unused,
 };
 
 describe("the voices commands", () => {
