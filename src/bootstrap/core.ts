@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { createSnapshotFiles } from "../../projections/runner/snapshot-files.ts";
+import { createSnapshotFiles, removeSnapshots } from "../../projections/runner/snapshot-files.ts";
 import type { SnapshotStore } from "../../projections/runner/snapshot-store.ts";
 import { createDataKeys } from "../application/accounts/data-keys.ts";
 import { encryptWebsites } from "../application/accounts/encrypt-websites.ts";
@@ -32,7 +32,7 @@ import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { composeClock, type Machine } from "./clock/service-clock.ts";
 import { openEventStore, requireMeasuredClock, startTimeoutMs } from "./event-log/open-event-store.ts";
-import { composeViews, startUsageTotals } from "./event-log/views.ts";
+import { composeViews, startUsageTotals, websiteViews } from "./event-log/views.ts";
 import { createLazyCipher, deriveKeys, obtainMasterKeys, openNamingKey } from "./master-key.ts";
 import { composeProviders } from "./speech/providers.ts";
 import { webhookRefusal } from "./website-servers.ts";
@@ -101,19 +101,27 @@ export const composeCore = async (
   const stopChecks = watchClock(events, clockCheck);
   opened.defer(async () => stopChecks());
   const instance = randomUUID();
-  const snapshots = createSnapshotFiles(join(settings.dataDir, "snapshots", logId), {
+  const folder = join(settings.dataDir, "snapshots", logId);
+  const snapshots = createSnapshotFiles(folder, {
     logId,
     keys: deriveKeys(await obtainMasterKeys(settings), "snapshots"),
   });
   const runtime = { log, clock, resources: opened };
   const cipher = createLazyCipher(settings, startHandler, clock);
   await cipher(); // reports a wrong master key before views are read with it
-  const dataKeys = createDataKeys({ store: events, cipher, random: randomBytes, clock });
+  const dataKeys = createDataKeys({
+    ...{ store: events, cipher, random: randomBytes, clock },
+    onUnopened: (websiteId) =>
+      log.error({ websiteId }, "the data key of a website cannot be read: its name and origins are unknown"),
+  });
   const decrypted = encryptWebsites(events, dataKeys);
+  // Another start may read more than this process. A snapshot from before an erasure must not stay.
   const completeSnapshots: SnapshotStore = {
     ...snapshots,
-    save: async (...saved) => {
-      if (!dataKeys.hasUnopened()) await snapshots.save(...saved);
+    save: async (projection, ...saved) => {
+      if (dataKeys.hasUnopened() && websiteViews.includes(projection))
+        await removeSnapshots(folder, [projection], Number.POSITIVE_INFINITY);
+      else await snapshots.save(projection, ...saved);
     },
   };
   const started = await startViews(decrypted, runtime, completeSnapshots, instance);

@@ -3,19 +3,10 @@ import { type RetryOptions, retry } from "../../async/retry.ts";
 import { systemTime, type Time } from "../../async/time.ts";
 import { dataKeyPrefix, dataKeyStream } from "../../domain/accounts/data-key.ts";
 import type { Encrypted } from "../../domain/accounts/event-shapes.ts";
-import { websiteStream } from "../../domain/accounts/website.ts";
-import { isOfType } from "../../domain/event-shapes.ts";
+import { Unavailable } from "../../domain/errors.ts";
 import type { EpochMs } from "../../domain/time.ts";
-import {
-  type EventStore,
-  EventStoreUnavailable,
-  type RecordedEvent,
-  readLastEvent,
-  WrongExpectedRevision,
-} from "../../eventstore/event-store.ts";
-import { readLog } from "../../eventstore/follow-events.ts";
+import { type EventStore, EventStoreUnavailable, type RecordedEvent } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
-import { uuidv7 } from "../../eventstore/uuid.ts";
 import type { CommandContext } from "../execute-command.ts";
 import {
   type CredentialsCipher,
@@ -23,6 +14,14 @@ import {
   type DataKeyOwner,
   DecryptionFailed,
 } from "./credentials-cipher.ts";
+import {
+  appendKeyEvent,
+  isDataKeyEvent,
+  isErased,
+  readKey,
+  type StoredKey,
+  websitesWithKeys,
+} from "./data-key-streams.ts";
 import type { Random } from "./identifiers.ts";
 
 /** The ciphers of websites, each under a data key of its own. */
@@ -33,9 +32,10 @@ export interface DataKeys {
    */
   find(websiteId: string): Promise<CredentialsCipher | undefined>;
   /**
-   * Creates the key of a website that has none.
+   * Reads the key, so that nothing is encrypted under one that was replaced. Creates the key of a
+   * website that has none.
    * @throws {EventStoreUnavailable}
-   * @throws {DecryptionFailed} if the master key does not open the website's key
+   * @throws {Unavailable} if no master key of this process opens the website's key
    * @throws the error of the cipher
    */
   obtain(websiteId: string): Promise<CredentialsCipher>;
@@ -44,6 +44,8 @@ export interface DataKeys {
    * was read then must not be kept: another process may read more.
    */
   hasUnopened(): boolean;
+  /** Remembers the key in an event of a `data-key-` stream: it need not be read again. */
+  note(event: RecordedEvent): void;
   /** Removes the key from the memory of this process. */
   forget(websiteId: string): void;
   /**
@@ -61,6 +63,13 @@ export interface DataKeys {
     readonly current: number;
     readonly unopened: readonly DataKeyOwner[];
   }>;
+  /**
+   * Replaces the keys that the master keys do not open, because one of them is lost. Names and
+   * origins under these keys are lost too: origins must be set again. Resolves with the ids of the
+   * websites. It may be interrupted and repeated.
+   * @throws {Unavailable}
+   */
+  replaceUnopened(context: CommandContext): Promise<readonly string[]>;
 }
 
 interface DataKeysOptions {
@@ -69,9 +78,13 @@ interface DataKeysOptions {
   readonly cipher: () => Promise<CredentialsCipher>;
   readonly random: Random;
   readonly clock: () => EpochMs;
+  /** Called once for each website whose key is not found, or not opened. */
+  readonly onUnopened?: (websiteId: string) => void;
   /** Measures the delays while a key is not readable yet. Default: real time. */
   readonly time?: Time;
 }
+
+type Found = StoredKey | "erased" | "missing";
 
 const keyBytes = 32;
 /** A first start reads the keys of all websites. */
@@ -83,7 +96,7 @@ const maxConcurrentReads = 32;
 const delaysMs = [20, 100, 400, 1_500];
 
 export const createDataKeys = (options: DataKeysOptions): DataKeys => {
-  const { store, cipher, random, clock, time = systemTime } = options;
+  const { store, cipher, random, clock, onUnopened = () => {}, time = systemTime } = options;
   const known = new Map<string, Promise<CredentialsCipher | undefined>>();
   /** The websites whose keys were not found, or not opened. They are not waited for again. */
   const missing = new Set<string>();
@@ -91,11 +104,27 @@ export const createDataKeys = (options: DataKeysOptions): DataKeys => {
   const at = (): string => new Date(clock()).toISOString();
 
   /**
+   * Decrypts the newest form of the key that a master key of this process opens.
    * @throws {DecryptionFailed}
    * @throws the error of the cipher
    */
-  const open = async (websiteId: string, stored: StoredKey): Promise<CredentialsCipher> => {
-    const key = (await cipher()).decrypt(stored, { dataKeyOf: websiteId });
+  const decryptKey = async (websiteId: string, forms: readonly Encrypted[]): Promise<string> => {
+    const { decrypt } = await cipher();
+    let failure = new DecryptionFailed("It has no well-formed event.");
+    for (const form of forms) {
+      try {
+        return decrypt(form, { dataKeyOf: websiteId });
+      } catch (error) {
+        if (!(error instanceof DecryptionFailed)) throw error;
+        failure = error;
+      }
+    }
+    throw failure;
+  };
+
+  /** Throws like `decryptKey`. */
+  const open = async (websiteId: string, { forms }: Pick<StoredKey, "forms">): Promise<CredentialsCipher> => {
+    const key = await decryptKey(websiteId, forms);
     return createCredentialsCipher({ keys: [Buffer.from(key, "base64")], random });
   };
 
@@ -114,15 +143,26 @@ export const createDataKeys = (options: DataKeysOptions): DataKeys => {
     const stored = await findStored(websiteId);
     if (stored === "erased") return undefined;
     const opened = stored === "missing" ? undefined : await open(websiteId, stored).catch(() => undefined);
-    if (!opened) missing.add(websiteId);
+    if (!opened && !missing.has(websiteId)) {
+      missing.add(websiteId);
+      onUnopened(websiteId);
+    }
     return opened;
   };
 
-  const create = async (websiteId: string): Promise<CredentialsCipher> => {
+  const appendNewKey = async (
+    websiteId: string,
+    expected: "none" | number,
+    actor?: string,
+  ): Promise<void> => {
     const owner = { dataKeyOf: websiteId };
     const encrypted = (await cipher()).encrypt(random(keyBytes).toString("base64"), owner);
     const data = { ...encrypted, at: at() };
-    await append(store, websiteId, { type: "DataKeyCreated", data, expected: "none", now: clock() });
+    await appendKeyEvent(store, websiteId, { type: "DataKeyCreated", data, expected, now: clock(), actor });
+  };
+
+  const create = async (websiteId: string): Promise<CredentialsCipher> => {
+    await appendNewKey(websiteId, "none");
     // Another process may have created the key first.
     const stored = await findStored(websiteId);
     if (typeof stored !== "string") return await open(websiteId, stored);
@@ -147,34 +187,60 @@ export const createDataKeys = (options: DataKeysOptions): DataKeys => {
     await store.deleteStream(dataKeyStream(websiteId)).catch(throwUnavailable);
   };
 
+  /**
+   * The keys of websites that are not erased. An interrupted erasure or re-encryption can leave the
+   * key of one that is: it is deleted.
+   * @throws {Unavailable}
+   */
+  const storedKeys = async (): Promise<{ readonly websiteId: string; readonly stored: StoredKey }[]> => {
+    const found = [];
+    for (const websiteId of await websitesWithKeys(store).catch(throwUnavailable)) {
+      const stored = await readKey(store, websiteId).catch(throwUnavailable);
+      if (!stored) continue;
+      if (await isErased(store, websiteId).catch(throwUnavailable)) await erase(websiteId);
+      else found.push({ websiteId, stored });
+    }
+    return found;
+  };
+
   return {
     find: (websiteId) => known.get(websiteId) ?? remembered(websiteId, load(websiteId)),
     obtain: async (websiteId) => {
-      const found = await known.get(websiteId);
-      if (found) return found;
       const stored = await readKey(store, websiteId);
-      return await remembered(websiteId, stored ? open(websiteId, stored) : create(websiteId));
+      const obtained = stored ? open(websiteId, stored) : create(websiteId);
+      return await remembered(websiteId, obtained).catch((error) => {
+        if (!(error instanceof DecryptionFailed)) throw error;
+        const message = `The data key of ${websiteId} cannot be opened with the master keys of this process.`;
+        throw new Unavailable(message, 5, { cause: error });
+      });
     },
     hasUnopened: () => missing.size > 0,
+    note: (event) => {
+      const websiteId = event.stream.slice(dataKeyPrefix.length);
+      const opened = open(websiteId, { forms: isDataKeyEvent(event) ? [event.data] : [] });
+      void remembered(
+        websiteId,
+        opened.catch(() => load(websiteId)),
+      );
+    },
     forget: (websiteId) => void known.delete(websiteId),
     erase,
     reencrypt: async ({ actor }) => {
       const current = await cipher();
       const unopened: DataKeyOwner[] = [];
       let [reencrypted, unchanged] = [0, 0];
-      for (const websiteId of await websitesWithKeys(store).catch(throwUnavailable)) {
+      for (const { websiteId, stored } of await storedKeys()) {
         const owner = { dataKeyOf: websiteId };
-        const stored = await readKey(store, websiteId).catch(throwUnavailable);
-        if (!stored) continue;
-        if (stored.keyId === current.keyId) {
+        if (stored.forms[0]?.keyId === current.keyId) {
           unchanged++;
           continue;
         }
         try {
-          const data = { ...current.encrypt(current.decrypt(stored, owner), owner), at: at() };
+          const key = await decryptKey(websiteId, stored.forms);
+          const data = { ...current.encrypt(key, owner), at: at() };
           const expected = stored.revision;
-          const renewed = { type: "DataKeyReencrypted", data, expected, now: clock(), actor };
-          await append(store, websiteId, renewed).catch(throwUnavailable);
+          const renewed = { type: "DataKeyReencrypted" as const, data, expected, now: clock(), actor };
+          await appendKeyEvent(store, websiteId, renewed).catch(throwUnavailable);
           reencrypted++;
         } catch (error) {
           if (!(error instanceof DecryptionFailed)) throw error;
@@ -185,59 +251,21 @@ export const createDataKeys = (options: DataKeysOptions): DataKeys => {
       }
       return { reencrypted, current: unchanged, unopened };
     },
+    replaceUnopened: async ({ actor }) => {
+      const replaced: string[] = [];
+      for (const { websiteId, stored } of await storedKeys()) {
+        const isOpened = await open(websiteId, stored).then(
+          () => true,
+          (error) => {
+            if (error instanceof DecryptionFailed) return false;
+            throw error;
+          },
+        );
+        if (isOpened) continue;
+        await appendNewKey(websiteId, stored.revision, actor).catch(throwUnavailable);
+        replaced.push(websiteId);
+      }
+      return replaced;
+    },
   };
-};
-
-type StoredKey = Encrypted & { readonly revision: number };
-type Found = StoredKey | "erased" | "missing";
-
-type DataKeyEvent = { readonly type: "DataKeyCreated" | "DataKeyReencrypted"; readonly data: Encrypted };
-
-const readKey = async (store: EventStore, websiteId: string): Promise<StoredKey | undefined> => {
-  const last = await readLastEvent(store, dataKeyStream(websiteId));
-  if (!last || !isOfType<DataKeyEvent, RecordedEvent>(last, ["DataKeyCreated", "DataKeyReencrypted"]))
-    return undefined;
-  const { ciphertext, keyId } = last.data;
-  return { ciphertext, keyId, revision: last.revision };
-};
-
-/** An instance of an earlier version may have appended further events. */
-const isErased = async (store: EventStore, websiteId: string): Promise<boolean> => {
-  const events = store.readStream(websiteStream(websiteId), { direction: "backwards" });
-  for await (const { type } of events) if (type === "WebsiteErased") return true;
-  return false;
-};
-
-/** Appends nothing if another process has changed the stream meanwhile. */
-const append = async (
-  store: EventStore,
-  websiteId: string,
-  {
-    type,
-    data,
-    expected,
-    now,
-    actor = "system",
-  }: {
-    readonly type: string;
-    readonly data: object;
-    readonly expected: "none" | number;
-    readonly now: EpochMs;
-    readonly actor?: string;
-  },
-): Promise<void> => {
-  const event = { id: uuidv7(now), type, data, metadata: { actor } };
-  try {
-    await store.append(dataKeyStream(websiteId), [event], expected);
-  } catch (error) {
-    if (!(error instanceof WrongExpectedRevision)) throw error;
-  }
-};
-
-/** A server shows the events of deleted streams, too: their keys are not read from here. */
-const websitesWithKeys = async (store: EventStore): Promise<ReadonlySet<string>> => {
-  const ids = new Set<string>();
-  for await (const { stream } of readLog(store, { prefixes: [dataKeyPrefix] }))
-    ids.add(stream.slice(dataKeyPrefix.length));
-  return ids;
 };

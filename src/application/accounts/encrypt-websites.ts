@@ -1,6 +1,13 @@
+import { dataKeyPrefix } from "../../domain/accounts/data-key.ts";
 import { personalMembers } from "../../domain/accounts/event-shapes.ts";
-import { websiteOfStream } from "../../domain/accounts/website.ts";
-import type { EventBatch, EventStore, NewEvent, RecordedEvent } from "../../eventstore/event-store.ts";
+import { websiteOfStream, websiteStream } from "../../domain/accounts/website.ts";
+import type {
+  EventBatch,
+  EventStore,
+  NewEvent,
+  RecordedEvent,
+  SubscribeOptions,
+} from "../../eventstore/event-store.ts";
 import { mapBatches } from "../../eventstore/subscriptions.ts";
 import { type CredentialsCipher, DecryptionFailed } from "./credentials-cipher.ts";
 import type { DataKeys } from "./data-keys.ts";
@@ -44,10 +51,19 @@ export const encryptWebsites = (store: EventStore, keys: DataKeys): EventStore =
     for await (const event of events) yield await decrypted(event);
   }
 
-  const decryptedBatch = async (batch: EventBatch): Promise<EventBatch> => ({
-    ...batch,
-    events: await Promise.all(batch.events.map(decrypted)),
-  });
+  const decryptedBatch = async (batch: EventBatch): Promise<EventBatch> => {
+    if (!batch.events.some(({ stream }) => websiteOfStream(stream) !== undefined)) return batch;
+    return { ...batch, events: await Promise.all(batch.events.map(decrypted)) };
+  };
+
+  /** The log has each key before what it encrypts, so that keys need not be read one by one. */
+  const subscribeWithKeys = (options: SubscribeOptions, prefixes: readonly string[]) =>
+    mapBatches(store.subscribe({ ...options, prefixes: [...prefixes, dataKeyPrefix] }), (batch) => {
+      const ofKeys = batch.events.filter(isOfKey);
+      if (ofKeys.length === 0) return decryptedBatch(batch);
+      ofKeys.forEach(keys.note);
+      return decryptedBatch({ ...batch, events: batch.events.filter((event) => !isOfKey(event)) });
+    });
 
   return {
     ...store,
@@ -61,14 +77,16 @@ export const encryptWebsites = (store: EventStore, keys: DataKeys): EventStore =
       const event = await store.eventAt(position);
       return event && (await decrypted(event));
     },
-    subscribe: (options) =>
-      mapBatches(store.subscribe(options), (batch) =>
-        batch.events.some(({ stream }) => websiteOfStream(stream) !== undefined)
-          ? decryptedBatch(batch)
-          : batch,
-      ),
+    subscribe: (options = {}) => {
+      const { prefixes = [] } = options;
+      return prefixes.includes(websiteStream(""))
+        ? subscribeWithKeys(options, prefixes)
+        : mapBatches(store.subscribe(options), decryptedBatch);
+    },
   };
 };
+
+const isOfKey = ({ stream }: RecordedEvent): boolean => stream.startsWith(dataKeyPrefix);
 
 export const isEncrypted = (text: string): boolean => /^encrypted:v1\.[\w-]{38,}$/.test(text);
 

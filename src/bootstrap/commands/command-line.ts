@@ -1,8 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { removeSnapshots } from "../../../projections/runner/snapshot-files.ts";
-import { verifiedOrigins } from "../../../projections/verified-origins.ts";
-import { websites } from "../../../projections/websites.ts";
 import { createDataKeys } from "../../application/accounts/data-keys.ts";
 import { encryptWebsites } from "../../application/accounts/encrypt-websites.ts";
 import { createEraseWebsite, type EraseWebsite } from "../../application/admin/erase-website.ts";
@@ -25,6 +23,7 @@ import { noTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
 import { composeAudioReports } from "../audio-reports.ts";
 import { composeClock, type Machine } from "../clock/service-clock.ts";
 import { openEventStore } from "../event-log/open-event-store.ts";
+import { websiteViews } from "../event-log/views.ts";
 import { createLazyCipher } from "../master-key.ts";
 import { openAudioStore } from "../speech/audio-store.ts";
 import { composeProviders } from "../speech/providers.ts";
@@ -112,7 +111,7 @@ export const composeCommandLine = async (
     const begun = Date.now(); // the file system's clock
     const erasure = await erase(...request);
     // A service that runs writes its snapshots again when it reads of the erasure.
-    await removeSnapshots(join(settings.dataDir, "snapshots"), [websites, verifiedOrigins], begun);
+    await removeSnapshots(join(settings.dataDir, "snapshots"), websiteViews, begun);
     return erasure;
   };
   return { ...services, ...audioReports, acceptClock, eraseWebsite, close: () => running.disposeAsync() };

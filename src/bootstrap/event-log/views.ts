@@ -28,19 +28,14 @@ import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts"
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
 import { positionBefore } from "../../ledger/audit/log-period.ts";
 
+/** The views that hold names and origins of websites. */
+export const websiteViews: readonly Projection<unknown>[] = [websites, verifiedOrigins];
+
 /**
  * Views that requests need. A request is refused unless they are current, and the service is
  * unhealthy if one of them fails.
  */
-const serving: readonly Projection<unknown>[] = [
-  websites,
-  verifiedOrigins,
-  keys,
-  catalog,
-  rate,
-  credentials,
-  lexicons,
-];
+const serving: readonly Projection<unknown>[] = [...websiteViews, keys, catalog, rate, credentials, lexicons];
 /**
  * Views that only hints, webhooks and reports need. If one of them fails, the service continues to
  * serve and reports that it is degraded.

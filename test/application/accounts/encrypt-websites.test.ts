@@ -30,13 +30,15 @@ const registered = (websiteId = "w") => event("WebsiteRegistered", { websiteId, 
 
 const withKeys = (store: EventStore, ...keys: [Buffer, ...Buffer[]]) => {
   const cipher = createCredentialsCipher({ keys, random: randomBytes });
+  const unopened: string[] = [];
   const dataKeys = createDataKeys({
+    onUnopened: (websiteId) => unopened.push(websiteId),
     store,
     cipher: async () => cipher,
     random: randomBytes,
     clock: () => Date.parse(at),
   });
-  return { dataKeys, encrypted: encryptWebsites(store, dataKeys) };
+  return { dataKeys, unopened, encrypted: encryptWebsites(store, dataKeys) };
 };
 
 for (const [driver, open] of [
@@ -84,9 +86,11 @@ for (const [driver, open] of [
 
     it("are read as they are stored by a process without their master key, which keeps nothing of that", async () => {
       await withKeys(opened.store, old).encrypted.append("website-w", [registered()], "none");
-      const { encrypted, dataKeys } = withKeys(opened.store, next);
-      expect(JSON.stringify(await readBy(encrypted))).to.equal(await stored());
+      const { encrypted, dataKeys, unopened } = withKeys(opened.store, next);
+      for (let reads = 0; reads < 2; reads++)
+        expect(JSON.stringify(await readBy(encrypted))).to.equal(await stored());
       expect(dataKeys.hasUnopened()).to.equal(true);
+      expect(unopened, "reported once").to.deep.equal(["w"]);
     });
 
     it("can be read under a new master key once their keys are encrypted again", async () => {
@@ -103,7 +107,8 @@ for (const [driver, open] of [
         current: 1,
       });
       const unopened = [{ dataKeyOf: "w" }];
-      expect(await withKeys(opened.store, old).dataKeys.reencrypt({ actor: "cli" })).to.deep.include({
+      const other = withKeys(opened.store, Buffer.alloc(32, 3)).dataKeys;
+      expect(await other.reencrypt({ actor: "cli" })).to.deep.include({
         unopened,
       });
     });
@@ -119,6 +124,72 @@ for (const [driver, open] of [
       expect(await reader.dataKeys.reencrypt({ actor: "cli" })).to.deep.equal({
         ...{ reencrypted: 0, current: 0, unopened: [] },
       });
+    });
+
+    it("are unreadable although a re-encryption that was interrupted has restored their key", async () => {
+      const { encrypted, dataKeys } = withKeys(opened.store, old);
+      await encrypted.append("website-w", [registered()], "none");
+      const [{ data } = { data: {} }] = await collect(opened.store.readStream("data-key-w"));
+      await encrypted.append("website-w", [event("WebsiteErased", {})], 0);
+      await dataKeys.erase("w");
+      await opened.store.append("data-key-w", [event("DataKeyReencrypted", data)], "any");
+      const done = { reencrypted: 0, current: 0, unopened: [] };
+      expect(await dataKeys.reencrypt({ actor: "cli" })).to.deep.equal(done);
+      expect(await collect(opened.store.readStream("data-key-w"))).to.deep.equal([]);
+    });
+
+    it("are read by a subscription to all of them without a read of each key", async () => {
+      const { encrypted } = withKeys(opened.store, old);
+      for (const id of ["w", "v"]) await encrypted.append(`website-${id}`, [registered(id)], "none");
+      const reads: string[] = [];
+      const readStream: EventStore["readStream"] = (stream, options) => {
+        reads.push(stream);
+        return opened.store.readStream(stream, options);
+      };
+      const reader = withKeys({ ...opened.store, readStream }, old).encrypted;
+      const found = [];
+      for await (const { events, caughtUp } of reader.subscribe({ prefixes: ["website-"] })) {
+        found.push(...events.map(({ stream, data }) => [stream, (data as { name: string }).name]));
+        if (caughtUp) break;
+      }
+      expect(found).to.deep.equal([
+        ["website-w", "Shop"],
+        ["website-v", "Shop"],
+      ]);
+      expect(reads).to.deep.equal([]);
+    });
+
+    it("are read although another program has appended to the stream of their key", async () => {
+      await withKeys(opened.store, old).encrypted.append("website-w", [registered()], "none");
+      for (const data of [{}, { ciphertext: "v1.AAAA", keyId: "0" }])
+        await opened.store.append("data-key-w", [event("DataKeyReencrypted", data)], "any");
+      const { encrypted, dataKeys } = withKeys(opened.store, old);
+      expect((await readBy(encrypted))[0]).to.include({ name: "Shop" });
+      await encrypted.append("website-w", [event("OriginsChanged", { origins })], 0);
+      expect(dataKeys.hasUnopened()).to.equal(false);
+    });
+
+    it("get a new key if a lost master key has encrypted theirs, which processes with the lost one do not use", async () => {
+      const former = withKeys(opened.store, old);
+      await former.encrypted.append("website-w", [registered()], "none");
+      await former.encrypted.append("website-v", [registered("v")], "none");
+      await withKeys(opened.store, next, old).dataKeys.reencrypt({ actor: "cli" });
+      await former.encrypted.append("website-u", [registered("u")], "none");
+      const { encrypted, dataKeys } = withKeys(opened.store, next);
+      await readBy(encrypted, "website-u");
+      expect(await dataKeys.replaceUnopened({ actor: "cli" })).to.deep.equal(["u"]);
+      expect(await dataKeys.replaceUnopened({ actor: "cli" })).to.deep.equal([]);
+      const changed = event("OriginsChanged", { origins });
+      expect(
+        await former.encrypted.append("website-u", [changed], 0).catch(({ message }) => message),
+      ).to.equal("The data key of u cannot be opened with the master keys of this process.");
+      await encrypted.append("website-u", [changed], 0);
+      const reader = withKeys(opened.store, next);
+      const [lost, set] = await readBy(reader.encrypted, "website-u");
+      expect(JSON.stringify(lost)).not.to.include("Shop");
+      expect(set).to.deep.equal(changed.data);
+      expect((await readBy(reader.encrypted))[0]).to.include({ name: "Shop" });
+      expect(reader.dataKeys.hasUnopened()).to.equal(false);
     });
 
     it("are not read in the place of another website", async () => {
