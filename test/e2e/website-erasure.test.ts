@@ -167,6 +167,27 @@ for (const kind of ["SQLite", "EventStoreDB"] as const) {
       expect(await found()).to.deep.equal([]);
     });
 
+    it("keeps only the views of websites out of snapshots if the key of another website cannot be opened", async () => {
+      const service = await start();
+      const [broken, erased] = [await create("another"), await create(name, "--origin", origin)];
+      const store = await openStore();
+      const data = { ciphertext: "v1.AAAA", keyId: "0", at: "2026-01-01T00:00:00.000Z" };
+      const event = { type: "DataKeyCreated", data, metadata: { actor: "cli" } };
+      await store.append(`data-key-${broken.id}`, [{ ...event, id: crypto.randomUUID() }], 0);
+      await store.close();
+      while (!service.log.some((line) => line.includes(broken.id))) await delay(20);
+      await erase(erased.id);
+      const snapshots = join(folder.path, "data", "snapshots");
+      while ((await filesWith(snapshots, erased.apiKey)).length === 0) await delay(20);
+      expect(
+        (await filesWith(snapshots, "website-web_")).filter((path) => path.includes("websites.v")),
+      ).to.deep.equal([]);
+      expect(await voxledger("website", "origins", broken.id, origin)).to.include({
+        exitCode: 1,
+        stderr: `error: The data key of ${broken.id} cannot be opened with the master keys of this process.\n`,
+      });
+    });
+
     it("deletes the key of the website, and lists events that hold its name in clear", async () => {
       const website = await create("another", "--origin", origin);
       const store = await openStore();
