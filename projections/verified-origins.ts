@@ -16,7 +16,7 @@ const partitionName = "all";
  */
 export const verifiedOrigins: Projection<VerifiedOrigins> = {
   name: "verified-origins",
-  version: 1,
+  version: 2,
   prefixes: [websiteStream("")],
   partition: () => partitionName,
   initial: () => ({ ofWebsites: {}, websites: {} }),

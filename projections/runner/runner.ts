@@ -64,6 +64,11 @@ export interface RunnerOptions {
   /** The number of events to fold between two snapshots. Default 50,000. */
   readonly snapshotEvery?: number;
   /**
+   * After an event of these types, snapshots are written at once: earlier ones hold what the event
+   * erases.
+   */
+  readonly erasures?: readonly string[];
+  /**
    * The time for which `start` retries an unavailable log. Afterwards the runner retries forever.
    * Default 30 s.
    */
@@ -84,6 +89,7 @@ export const createProjectionRunner = (options: RunnerOptions): ProjectionRunner
     firstPosition: async () => undefined,
     time: performance,
     snapshotEvery: 50_000,
+    erasures: [],
     startTimeoutMs: 30_000,
     maxLagMs: 15_000,
     onError: () => {},
@@ -108,6 +114,8 @@ class Runner implements ProjectionRunner {
   #isLive = false;
   #following: Following | undefined;
   #eventsSinceSnapshot = 0;
+  /** True if the last snapshots may hold what an event has erased since. */
+  #hasErased = false;
   #savingSnapshots: Promise<void> | undefined;
 
   constructor(options: Required<RunnerOptions>) {
@@ -185,6 +193,7 @@ class Runner implements ProjectionRunner {
     if (this.#isLive) this.#lag.caughtUp();
     this.#resolveWaiters();
     this.#eventsSinceSnapshot += batch.events.length;
+    this.#hasErased ||= batch.events.some(({ type }) => this.#options.erasures.includes(type));
     this.#startSnapshots();
   }
 
@@ -198,11 +207,13 @@ class Runner implements ProjectionRunner {
 
   /** Writes one snapshot at a time, and none while catching up. */
   #startSnapshots(): void {
-    const isDue = this.#eventsSinceSnapshot >= this.#options.snapshotEvery;
+    const isDue = this.#hasErased || this.#eventsSinceSnapshot >= this.#options.snapshotEvery;
     if (!isDue || !this.#isLive || this.#stop.signal.aborted || this.#savingSnapshots) return;
     this.#eventsSinceSnapshot = 0;
+    this.#hasErased = false;
     this.#savingSnapshots = this.#saveSnapshots().finally(() => {
       this.#savingSnapshots = undefined;
+      if (this.#hasErased) this.#startSnapshots();
     });
   }
 

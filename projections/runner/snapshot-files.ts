@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import type { EpochMs } from "../../src/domain/time.ts";
 import type { Projection } from "../projection.ts";
 import type { Partition, Snapshot, SnapshotRange, SnapshotStore } from "./snapshot-store.ts";
 
@@ -45,6 +46,24 @@ export const createSnapshotFiles = (directory: string, proof: SnapshotProof): Sn
     }
   },
 });
+
+/**
+ * Removes the snapshots of these projections, of all versions and logs, that were written before
+ * this time. Views are then folded again.
+ */
+export const removeSnapshots = async (
+  directory: string,
+  projections: readonly Pick<Projection<unknown>, "name">[],
+  before: EpochMs,
+): Promise<void> => {
+  const files = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
+  for (const { name, parentPath } of files.filter((file) => file.isFile())) {
+    if (!projections.some((one) => name.replace(/^\./, "").startsWith(`${one.name}.v`))) continue;
+    const path = join(parentPath, name);
+    const { mtimeMs = before } = (await stat(path).catch(() => undefined)) ?? {};
+    if (mtimeMs < before) await rm(path, { force: true });
+  }
+};
 
 /**
  * The authentication code of a snapshot whose lines have this digest. It binds them to the

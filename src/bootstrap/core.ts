@@ -1,8 +1,10 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { createSnapshotFiles } from "../../projections/runner/snapshot-files.ts";
+import { createSnapshotFiles, removeSnapshots } from "../../projections/runner/snapshot-files.ts";
 import type { SnapshotStore } from "../../projections/runner/snapshot-store.ts";
+import { createDataKeys } from "../application/accounts/data-keys.ts";
+import { encryptWebsites } from "../application/accounts/encrypt-websites.ts";
 import { composeAdminServices } from "../application/admin/services.ts";
 import { adminViewsOf } from "../application/admin/views.ts";
 import type { ClockCheck } from "../application/clock/clock-check.ts";
@@ -30,7 +32,7 @@ import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { composeClock, type Machine } from "./clock/service-clock.ts";
 import { openEventStore, requireMeasuredClock, startTimeoutMs } from "./event-log/open-event-store.ts";
-import { composeViews, startUsageTotals } from "./event-log/views.ts";
+import { composeViews, startUsageTotals, websiteViews } from "./event-log/views.ts";
 import { createLazyCipher, deriveKeys, obtainMasterKeys, openNamingKey } from "./master-key.ts";
 import { composeProviders } from "./speech/providers.ts";
 import { webhookRefusal } from "./website-servers.ts";
@@ -99,23 +101,36 @@ export const composeCore = async (
   const stopChecks = watchClock(events, clockCheck);
   opened.defer(async () => stopChecks());
   const instance = randomUUID();
-  const snapshots = createSnapshotFiles(join(settings.dataDir, "snapshots", logId), {
+  const folder = join(settings.dataDir, "snapshots", logId);
+  const snapshots = createSnapshotFiles(folder, {
     logId,
     keys: deriveKeys(await obtainMasterKeys(settings), "snapshots"),
   });
   const runtime = { log, clock, resources: opened };
-  const { runner, store, countedUsage, malformedElsewhere } = await startViews(
-    events,
-    runtime,
-    snapshots,
-    instance,
-  );
+  const cipher = createLazyCipher(settings, startHandler, clock);
+  await cipher(); // reports a wrong master key before views are read with it
+  const dataKeys = createDataKeys({
+    ...{ store: events, cipher, random: randomBytes, clock },
+    onUnopened: (websiteId) =>
+      log.error({ websiteId }, "the data key of a website cannot be read: its name and origins are unknown"),
+  });
+  const decrypted = encryptWebsites(events, dataKeys);
+  // Another start may read more than this process. A snapshot from before an erasure must not stay.
+  const completeSnapshots: SnapshotStore = {
+    ...snapshots,
+    save: async (projection, ...saved) => {
+      if (dataKeys.hasUnopened() && websiteViews.includes(projection))
+        await removeSnapshots(folder, [projection], Number.POSITIVE_INFINITY);
+      else await snapshots.save(projection, ...saved);
+    },
+  };
+  const started = await startViews(decrypted, runtime, completeSnapshots, instance);
+  const { runner, store, countedUsage, malformedElsewhere } = started;
   const handler = telemetry.commands(
     createCommandHandler({ store, clock, readSnapshot: readRegistrySnapshot(store) }),
   );
   opened.defer(handler.drain);
   const providerActivities = createProviderActivities({ clock });
-  const cipher = createLazyCipher(settings, startHandler, clock);
   const knownEntries = new KnownEntries();
   // A command waits for all workers: its client may send the next request to any of them.
   const waitForPosition: typeof runner.waitForPosition = async (...request) => {
@@ -132,6 +147,7 @@ export const composeCore = async (
     providers: composeProviders(settings, telemetry, scheduler, { activities: providerActivities, log }),
     /** @throws {BadSetting} if the master key is not the recorded one */
     cipher,
+    dataKeys,
     /** @throws {BadSetting} */
     namingKey: async () => openNamingKey(startHandler, await cipher(), clock),
   };

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { EraseWebsite } from "../application/admin/erase-website.ts";
 import type { AdminServices } from "../application/admin/services.ts";
 import type { AdminReads } from "../application/admin/views.ts";
 import type { AudioReports } from "../application/audio/audio-reports.ts";
@@ -13,6 +14,7 @@ export interface Services extends AdminServices {
   readonly acceptClock: AcceptClock;
   /** See `Seals.handOver`. */
   readonly handOverSealKey: () => Promise<void>;
+  readonly eraseWebsite: EraseWebsite;
 }
 
 /** The streams that a command reads in addition to the one that it decides on. */

@@ -1,4 +1,11 @@
-import { credentialsShapes, keyShapes, masterKeyShapes, websiteShapes } from "./accounts/event-shapes.ts";
+import { dataKeyPrefix } from "./accounts/data-key.ts";
+import {
+  credentialsShapes,
+  dataKeyShapes,
+  keyShapes,
+  masterKeyShapes,
+  websiteShapes,
+} from "./accounts/event-shapes.ts";
 import { catalogShapes, platformShapes } from "./catalog/event-shapes.ts";
 import { usageAccountShapes } from "./ledger/accounts/usage-account.ts";
 import { idempotencyShapes } from "./ledger/idempotency.ts";
@@ -25,6 +32,7 @@ const shapesByKind: Readonly<Record<string, Readonly<Record<string, Members>>>> 
   log: { ...logShapes, ...clockShapes },
   "master-key": masterKeyShapes,
   "website-": websiteShapes,
+  [dataKeyPrefix]: dataKeyShapes,
   "key-": keyShapes,
   "credentials-": credentialsShapes,
   catalog: catalogShapes,

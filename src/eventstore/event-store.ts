@@ -147,6 +147,14 @@ export interface EventStore {
    */
   setRetention(stream: string, retention: Retention): Promise<void>;
   /**
+   * Deletes all events of a stream; a no-op if there are none. Later appends must expect `any` or
+   * `none`; their revisions may continue those of the deleted events. SQLite overwrites the bytes.
+   * EventStoreDB hides the events from reads of the stream, and removes them from its files and
+   * from subscriptions at its next scavenge.
+   * @throws {EventStoreUnavailable}
+   */
+  deleteStream(stream: string): Promise<void>;
+  /**
    * Resolves if the store accepts appends.
    * @throws {EventStoreUnavailable}
    */

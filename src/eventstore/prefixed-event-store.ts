@@ -64,6 +64,7 @@ export const prefixedEventStore = (store: EventStore, prefix: string): EventStor
       return mapBatches(store.subscribe({ ...options, ...stored }), ownBatch);
     },
     setRetention: async (stream, retention) => await store.setRetention(validName(stream), retention),
+    deleteStream: async (stream) => await store.deleteStream(validName(stream)),
     ping: store.ping,
     checkIntegrity: store.checkIntegrity,
     close: store.close,

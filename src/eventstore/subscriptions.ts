@@ -68,13 +68,23 @@ export const createSubscriptions = (follow: Follow) => {
  * Maps the batches of a subscription. Not a generator, because a generator's `return` waits for a
  * pending `next`.
  */
-export const mapBatches = <T>(source: AsyncIterable<T>, map: (value: T) => T): AsyncIterable<T> => ({
+export const mapBatches = <T>(
+  source: AsyncIterable<T>,
+  map: (value: T) => T | Promise<T>,
+): AsyncIterable<T> => ({
   [Symbol.asyncIterator]: () => {
     const iterator = source[Symbol.asyncIterator]();
     return {
       next: async () => {
         const { done, value } = await iterator.next();
-        return done ? { done, value } : { done: false, value: map(value) };
+        if (done) return { done, value };
+        try {
+          return { done: false, value: await map(value) };
+        } catch (error) {
+          // A consumer that gets an error does not call `return`.
+          await iterator.return?.();
+          throw error;
+        }
       },
       return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
     };

@@ -1,5 +1,6 @@
 import { appendRules } from "./event-store/appends.ts";
 import { closeRules } from "./event-store/close.ts";
+import { deletionRules } from "./event-store/deletion.ts";
 import { idempotencyRules } from "./event-store/idempotency.ts";
 import { readRules } from "./event-store/reads.ts";
 import { retentionRules } from "./event-store/retention.ts";
@@ -38,6 +39,7 @@ export const eventStoreContract = (
     describe("readStream", () => readRules(rule));
     describe("subscribe", () => subscriptionRules(rule));
     describe("setRetention", () => retentionRules(rule));
+    describe("deleteStream", () => deletionRules(rule));
     describe("ping and close", () => closeRules(rule));
   });
 };

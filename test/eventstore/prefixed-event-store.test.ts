@@ -108,6 +108,7 @@ for (const [driver, open] of [
         const calls = [
           () => store.append(name, [event()], "any"),
           () => store.setRetention(name, { maxCount: 1 }),
+          () => store.deleteStream(name),
         ];
         for (const call of calls) expect(await rejectionOf(call)).to.be.instanceOf(TypeError);
       }

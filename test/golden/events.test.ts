@@ -6,6 +6,7 @@ import { userProjections } from "../../projections/eventstoredb/user-projections
 import { obtainEventLogId } from "../../src/application/log-format.ts";
 import { signMessage } from "../../src/application/webhooks/signature.ts";
 import { credentialsDecider, credentialsStream } from "../../src/domain/accounts/credentials.ts";
+import { dataKeyStream } from "../../src/domain/accounts/data-key.ts";
 import { keyDecider, keyStream } from "../../src/domain/accounts/key.ts";
 import { masterKeyDecider, masterKeyStream } from "../../src/domain/accounts/master-key.ts";
 import { websiteDecider, websiteStream } from "../../src/domain/accounts/website.ts";
@@ -213,6 +214,7 @@ describe("golden files: events", () => {
       audio: audioStream,
       catalog: catalogStream,
       credentials: credentialsStream("web_1"),
+      dataKey: dataKeyStream("web_1"),
       journal: journalStream("0193"),
       journals: journalRegistryStream,
       key: keyStream("vlk_1"),

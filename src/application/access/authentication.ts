@@ -2,7 +2,7 @@ import { findKey } from "../../../projections/keys.ts";
 import type { LiveView, View } from "../../../projections/runner/view.ts";
 import { findWebsite } from "../../../projections/websites.ts";
 import type { IssuedKey, Key } from "../../domain/accounts/key.ts";
-import type { Website } from "../../domain/accounts/website.ts";
+import { type Website, websiteStream } from "../../domain/accounts/website.ts";
 import { NotFound, Unauthorized } from "../../domain/errors.ts";
 import { type AccessPoint, presenterOf } from "../../limits/client-network.ts";
 import type { RefusingLimit } from "../../limits/limit.ts";
@@ -126,7 +126,11 @@ const createPrincipalFinder = ({ keys, websites, accessTokens }: Accounts) => {
     return principalOf(key, { by: "origin", origin });
   };
 
-  const findPrincipal = (credentials: Credentials): Principal | undefined => {
+  /** The keys of an erased website have ended, whatever their streams say. */
+  const isEnded = ({ websiteId }: Pick<ActingKey, "websiteId">): boolean =>
+    websites.get(websiteStream(websiteId))?.status === "erased";
+
+  const findProven = (credentials: Credentials): Principal | undefined => {
     switch (credentials.by) {
       case "secret":
         return bySecret(credentials.apiKey ?? "", credentials.apiSecret);
@@ -137,9 +141,14 @@ const createPrincipalFinder = ({ keys, websites, accessTokens }: Accounts) => {
     }
   };
 
+  const findPrincipal = (credentials: Credentials): Principal | undefined => {
+    const principal = findProven(credentials);
+    return principal && !isEnded(principal) ? principal : undefined;
+  };
+
   const refreshPrincipal = ({ apiKey, proof }: Principal): Principal | undefined => {
     const key = findKey(keys, apiKey);
-    return key && isProofValid(proof, key) ? principalOf(key, proof) : undefined;
+    return key && isProofValid(proof, key) && !isEnded(key) ? principalOf(key, proof) : undefined;
   };
 
   return { findPrincipal, refreshPrincipal };

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hash } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey, hash, type KeyObject } from "node:crypto";
 import type { Encrypted } from "../../domain/accounts/event-shapes.ts";
 import type { ByokEngine } from "../../domain/synthesis/byok-providers.ts";
 import type { Random } from "./identifiers.ts";
@@ -19,13 +19,28 @@ export interface NamingKeyOwner {
   readonly purpose: "naming key";
 }
 
+/** A website, whose data key is encrypted. */
+export interface DataKeyOwner {
+  readonly dataKeyOf: string;
+}
+
+/** A website, whose name and origins its data key encrypts. */
+interface PersonalDataOwner {
+  readonly personalDataOf: string;
+}
+
 /**
  * The owner of an encrypted text. It is authenticated as associated data, so the text decrypts for
  * no other owner.
  */
-export type SecretOwner = CredentialsOwner | WebhookSecretOwner | NamingKeyOwner;
+export type SecretOwner =
+  | CredentialsOwner
+  | WebhookSecretOwner
+  | NamingKeyOwner
+  | DataKeyOwner
+  | PersonalDataOwner;
 
-/** Authenticated encryption of credentials, webhooks' secrets and the naming key. */
+/** Authenticated encryption: of secrets under the master key, of personal data under data keys. */
 export interface CredentialsCipher {
   /** The id of the key that encrypts now. */
   readonly keyId: string;
@@ -67,14 +82,16 @@ export const createCredentialsCipher = ({
   random: Random;
 }): CredentialsCipher => {
   const [current, ...previous] = keys;
-  const byId = new Map(keys.map((key) => [keyIdOf(key), key]));
   const keyId = keyIdOf(current);
+  // Node imports a buffer again at each use, which takes most of the time of a decryption.
+  const currentKey = createSecretKey(current);
+  const byId = new Map(keys.map((key) => [keyIdOf(key), createSecretKey(key)]));
   return {
     keyId,
     keyIds: [keyId, ...previous.map(keyIdOf)],
     encrypt: (text, context) => {
       const nonce = random(nonceBytes);
-      const cipher = createCipheriv(algorithm, current, nonce, { authTagLength: tagBytes }).setAAD(
+      const cipher = createCipheriv(algorithm, currentKey, nonce, { authTagLength: tagBytes }).setAAD(
         associatedData(context),
       );
       const parts = [nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()];
@@ -94,7 +111,7 @@ export const createCredentialsCipher = ({
   };
 };
 
-const decryptWith = (key: Buffer, ciphertext: string, context: SecretOwner): string => {
+const decryptWith = (key: KeyObject, ciphertext: string, context: SecretOwner): string => {
   const [form, encoded = ""] = ciphertext.split(".");
   const bytes = Buffer.from(encoded, "base64url");
   if (form !== version || bytes.length < nonceBytes + tagBytes) throw new DecryptionFailed();
@@ -112,6 +129,8 @@ const associatedData = (owner: SecretOwner): Buffer =>
 
 const partsOf = (owner: SecretOwner): readonly string[] => {
   if ("purpose" in owner) return [owner.purpose];
+  if ("dataKeyOf" in owner) return ["data key", owner.dataKeyOf];
+  if ("personalDataOf" in owner) return ["personal data", owner.personalDataOf];
   return "webhookId" in owner ? ["webhook", owner.webhookId] : [owner.websiteId, owner.engine];
 };
 

@@ -83,8 +83,8 @@ interface CredentialsServiceOptions {
   readonly providers: Providers;
   /** Called when something is encrypted or opened. */
   readonly cipher: () => Promise<CredentialsCipher>;
-  /** Encrypts the secrets of webhooks under the current key. Default: there are none. */
-  readonly reencryptWebhooks?: (context: CommandContext) => Promise<Reencryption>;
+  /** Encrypt other secrets under the current key, such as data keys. Default: there are none. */
+  readonly reencryptOthers?: readonly ((context: CommandContext) => Promise<Reencryption>)[];
   readonly clock: () => EpochMs;
   /** The deadline of listing a provider's voices. Default: 15 s. */
   readonly deadlineMs?: number;
@@ -198,7 +198,7 @@ const createReencrypt = ({
   credentials,
   cipher,
   clock,
-  reencryptWebhooks = async () => ({ reencrypted: 0, current: 0, unopened: [] }),
+  reencryptOthers = [],
 }: CredentialsServiceOptions) => {
   const now = (): string => new Date(clock()).toISOString();
 
@@ -229,10 +229,9 @@ const createReencrypt = ({
         unopened.push(owner);
       }
     }
-    const others = [
-      await reencryptWebhooks(context),
-      await reencryptNamingKey({ execute, cipher: await cipher(), now }, context),
-    ];
+    const named = await reencryptNamingKey({ execute, cipher: await cipher(), now }, context);
+    const others: Reencryption[] = [named];
+    for (const reencryptOther of reencryptOthers) others.push(await reencryptOther(context));
     const { keyId } = await cipher();
     const replace = (keys: InstallationKeys) => replaceMasterKey(keys, keyId, now());
     await execute(masterKeyDecider, masterKeyStream, replace, context);

@@ -17,7 +17,12 @@ import {
   suspendKey,
 } from "../../domain/accounts/key.ts";
 import type { Plan } from "../../domain/accounts/plan.ts";
-import { requireWebsite, websiteDecider, websiteStream } from "../../domain/accounts/website.ts";
+import {
+  refuseErased,
+  requireWebsite,
+  websiteDecider,
+  websiteStream,
+} from "../../domain/accounts/website.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
 import type { EpochMs } from "../../domain/time.ts";
@@ -75,7 +80,7 @@ export interface Keys {
    */
   issue(websiteId: string, plan: Plan, context: CommandContext): Promise<NewKey>;
   /**
-   * @throws {NotFound}
+   * @throws {NotFound} also if the key's website was erased
    * @throws {Conflict} when the key has the maximum number of secrets
    */
   createSecret(apiKey: string, context: CommandContext): Promise<NewSecret>;
@@ -85,7 +90,7 @@ export interface Keys {
   changePlan(apiKey: string, plan: Plan, context: CommandContext): Promise<KeyDetails>;
   /** @throws {NotFound} */
   suspend(apiKey: string, reason: string, context: CommandContext): Promise<KeyDetails>;
-  /** @throws {NotFound} */
+  /** @throws {NotFound} also if the key's website was erased */
   reinstate(apiKey: string, reason: string, context: CommandContext): Promise<KeyDetails>;
   /** @throws {NotFound} */
   get(apiKey: string): Promise<KeyDetails>;
@@ -132,6 +137,12 @@ export const createKeys = (options: KeysOptions): Keys => {
     context: CommandContext,
   ): Promise<IssuedKey> => requireIssued(await execute(keyDecider, keyStream(apiKey), decide, context));
 
+  /** The key of an erased website has ended for good. */
+  const refuseEnded = async (apiKey: string, context: CommandContext): Promise<void> => {
+    const { websiteId } = await command(apiKey, () => [], context);
+    await execute(websiteDecider, websiteStream(websiteId), refuseErased, context);
+  };
+
   return {
     issue: async (websiteId, plan, context) => {
       // This reads the stream, not the view, because another instance may have just registered the
@@ -150,6 +161,7 @@ export const createKeys = (options: KeysOptions): Keys => {
       return { apiKey, websiteId, plan, secretId: secret.secretId, apiSecret };
     },
     createSecret: async (apiKey, context) => {
+      await refuseEnded(apiKey, context);
       const { apiSecret, ...secret } = generateSecret();
       await command(apiKey, (key) => createSecret(key, secret), context);
       return { secretId: secret.secretId, apiSecret };
@@ -176,6 +188,7 @@ export const createKeys = (options: KeysOptions): Keys => {
       return await reader.details(await command(apiKey, decide, { ...context, ...note }));
     },
     reinstate: async (apiKey, reason, context) => {
+      await refuseEnded(apiKey, context);
       const decide = (key: Key) => reinstateKey(key, { reason, at: now() });
       return await reader.details(await command(apiKey, decide, context));
     },

@@ -1,6 +1,5 @@
 import type { View } from "../../../projections/runner/view.ts";
 import { allWebhooks } from "../../../projections/webhooks.ts";
-import { findWebsite } from "../../../projections/websites.ts";
 import { sleep } from "../../async/sleep.ts";
 import type { Time } from "../../async/time.ts";
 import {
@@ -20,7 +19,6 @@ import {
   reportLoss,
   requireLost,
 } from "../../domain/accounts/master-key.ts";
-import type { Website } from "../../domain/accounts/website.ts";
 import { type ByokEngine, byokEngines } from "../../domain/synthesis/byok-providers.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import {
@@ -34,6 +32,7 @@ import {
 import { uuidv7 } from "../../eventstore/uuid.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 import { type CredentialsCipher, DecryptionFailed, type SecretOwner } from "./credentials-cipher.ts";
+import type { DataKeys } from "./data-keys.ts";
 import type { Random } from "./identifiers.ts";
 import { encryptNewNamingKey, namingKeyOwner } from "./naming-key.ts";
 
@@ -45,17 +44,18 @@ export interface ReplacedMasterKey {
   readonly hasNewNamingKey: boolean;
   readonly removedCredentials: readonly {
     readonly websiteId: string;
-    readonly websiteName?: string;
     readonly engine: ByokEngine;
   }[];
   readonly removedWebhooks: readonly { readonly webhookId: string; readonly url: string }[];
+  /** The ids of websites whose names and origins are lost: their origins must be set again. */
+  readonly lostNames: readonly string[];
 }
 
 interface ReplaceLostKeyOptions {
   readonly execute: ExecuteCommand;
-  readonly websites: View<Website>;
   readonly credentials: View<Credentials>;
   readonly webhooks: View<Webhooks>;
+  readonly dataKeys: Pick<DataKeys, "replaceUnopened">;
   /** The ids of the master keys that exist before the command, beginning with the current one. */
   readonly keyIds: readonly string[];
   /** Creates the new master key unless it exists. Called when nobody has objected to the loss. */
@@ -108,6 +108,7 @@ export const replaceLostKey = async (
     hasNewNamingKey: namingKey !== undefined && namingKey.createdAt === replaced?.at,
     removedCredentials: await removeCredentials(options, cipher, now, context),
     removedWebhooks: await removeWebhooks(options, cipher, now, context),
+    lostNames: await options.dataKeys.replaceUnopened(context),
   };
 };
 
@@ -134,7 +135,7 @@ const canOpen = (cipher: CredentialsCipher, secret: Encrypted | undefined, owner
 };
 
 const removeCredentials = async (
-  { execute, credentials, websites }: ReplaceLostKeyOptions,
+  { execute, credentials }: ReplaceLostKeyOptions,
   cipher: CredentialsCipher,
   now: () => string,
   context: CommandContext,
@@ -142,7 +143,6 @@ const removeCredentials = async (
   const removed: ReplacedMasterKey["removedCredentials"][number][] = [];
   for (const [stream, { byEngine }] of credentials.entries()) {
     const websiteId = websiteOfCredentials(stream);
-    const websiteName = findWebsite(websites, websiteId)?.name;
     for (const engine of byokEngines) {
       const set = byEngine[engine];
       if (!set || canOpen(cipher, set, { websiteId, engine })) continue;
@@ -153,7 +153,7 @@ const removeCredentials = async (
         (state) => dropCredentials(state, dropped),
         context,
       );
-      removed.push({ websiteId, ...(websiteName !== undefined && { websiteName }), engine });
+      removed.push({ websiteId, engine });
     }
   }
   return removed;

@@ -1,11 +1,13 @@
 import { z } from "zod";
 import type { View } from "../../../projections/runner/view.ts";
-import { allWebsites, findWebsite } from "../../../projections/websites.ts";
+import { allWebsites, findKnownWebsite, findWebsite } from "../../../projections/websites.ts";
 import type { Plan } from "../../domain/accounts/plan.ts";
 import { planOrTier } from "../../domain/accounts/plan-request.ts";
 import {
   changeOrigins,
   configureWebsite,
+  type ErasedWebsite,
+  erasedName,
   origins as originList,
   type RegisteredWebsite,
   registerWebsite,
@@ -38,6 +40,8 @@ export interface WebsiteDetails {
   /** The stored part with defaults. */
   readonly config: WebsiteConfig;
   readonly registeredAt: string;
+  /** Present if the website was erased: its name, origins and configuration are forgotten. */
+  readonly erasedAt?: string;
 }
 
 export interface NewWebsite extends NewSecret {
@@ -108,7 +112,7 @@ export const createWebsites = ({ execute, websites, keys, clock, random }: Websi
       command(id, (website) => changeOrigins(website, { origins, at: now() }), context),
     /** @throws {NotFound} */
     get: (id: string): WebsiteDetails => {
-      const website = findWebsite(websites, id);
+      const website = findKnownWebsite(websites, id);
       if (!website) throw new NotFound("There is no such website.");
       return details(website);
     },
@@ -119,11 +123,13 @@ export const createWebsites = ({ execute, websites, keys, clock, random }: Websi
   };
 };
 
-const details = (website: RegisteredWebsite): WebsiteDetails => ({
-  id: website.websiteId,
-  name: website.name,
-  origins: website.origins,
-  storedConfig: website.config,
-  config: completeConfig(website.config),
-  registeredAt: website.registeredAt,
-});
+const details = (website: RegisteredWebsite | ErasedWebsite): WebsiteDetails => {
+  const { websiteId: id, registeredAt } = website;
+  if (website.status === "erased") {
+    const { erasedAt } = website;
+    const forgotten = { name: erasedName, origins: [], storedConfig: {}, config: completeConfig({}) };
+    return { id, ...forgotten, registeredAt, erasedAt };
+  }
+  const { name, origins, config } = website;
+  return { id, name, origins, storedConfig: config, config: completeConfig(config), registeredAt };
+};

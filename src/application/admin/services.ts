@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { allKeys, findKey } from "../../../projections/keys.ts";
-import { findWebsite } from "../../../projections/websites.ts";
+import { websiteNameOf } from "../../../projections/websites.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
@@ -19,6 +19,7 @@ import { createUsageBuckets } from "../../ledger/reports/usage-buckets.ts";
 import { createUsageReport } from "../../ledger/reports/usage-report.ts";
 import { createCredentialsService } from "../accounts/credentials.ts";
 import type { CredentialsCipher } from "../accounts/credentials-cipher.ts";
+import type { DataKeys } from "../accounts/data-keys.ts";
 import { createKeyHistory } from "../accounts/key-history.ts";
 import { createKeys } from "../accounts/keys.ts";
 import type { Providers } from "../accounts/list-provider-voices.ts";
@@ -30,6 +31,7 @@ import type { ExecuteCommand } from "../execute-command.ts";
 import { createLexicons } from "../lexicons/lexicons.ts";
 import { WebhooksService } from "../webhooks/webhooks.ts";
 import type { AdminViews } from "./views.ts";
+import { createWebsiteRecord } from "./website-record.ts";
 
 interface AdminServicesOptions {
   readonly store: EventStore;
@@ -42,6 +44,7 @@ interface AdminServicesOptions {
   readonly execute: ExecuteCommand;
   readonly providers: Providers;
   readonly cipher: () => Promise<CredentialsCipher>;
+  readonly dataKeys: Pick<DataKeys, "reencrypt">;
   /** Returns why a webhook's address is not allowed; undefined if it is. */
   readonly webhookRefusal: (url: URL) => string | undefined;
   /** See `createCatalogService`. */
@@ -73,6 +76,7 @@ export const composeAdminServices = ({
   execute,
   providers,
   cipher,
+  dataKeys,
   webhookRefusal,
   findInstalled,
   clock,
@@ -90,7 +94,7 @@ export const composeAdminServices = ({
     ...commands,
     urgentTime,
     keys: keysView,
-    websiteName: (id) => (namesWebsites ? findWebsite(websites, id)?.name : undefined),
+    websiteName: (id) => (namesWebsites ? websiteNameOf(websites, id) : undefined),
     ...(readsUsage && {
       countUsage: readCountedUsage
         ? createCountUsage({ readCountedUsage, accounts: usageReader })
@@ -109,22 +113,32 @@ export const composeAdminServices = ({
     cipher,
     refusalOf: webhookRefusal,
   });
-  return {
+  const accounts = {
     websites: createWebsites({ ...commands, websites, keys }),
     keys,
-    readKeyHistory: createKeyHistory({ store: storeAsWritten }),
-    originVerification: createOriginVerification({ ...commands, websites }),
     credentials: createCredentialsService({
       ...commands,
       websites,
       credentials,
       providers,
       cipher,
-      reencryptWebhooks: webhooks.reencrypt,
+      reencryptOthers: [webhooks.reencrypt, dataKeys.reencrypt],
     }),
     webhooks,
-    catalog: createCatalogService({ ...commands, catalog, findInstalled }),
     lexicons: createLexicons({ ...commands, websites, lexicons }),
+  };
+  return {
+    ...accounts,
+    readKeyHistory: createKeyHistory({ store: storeAsWritten }),
+    readWebsiteRecord: createWebsiteRecord({
+      ...accounts,
+      websitesView: websites,
+      countUsage: usageReader.countsOf,
+      store: storeAsWritten,
+      clock,
+    }),
+    originVerification: createOriginVerification({ ...commands, websites }),
+    catalog: createCatalogService({ ...commands, catalog, findInstalled }),
     ...composeReports({ charges, storeAsWritten, clock, isClockRight }, usageReader, keysView),
   };
 };

@@ -1,6 +1,12 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { removeSnapshots } from "../../../projections/runner/snapshot-files.ts";
+import { createDataKeys } from "../../application/accounts/data-keys.ts";
+import { encryptWebsites } from "../../application/accounts/encrypt-websites.ts";
+import { createEraseWebsite, type EraseWebsite } from "../../application/admin/erase-website.ts";
 import { composeAdminServices } from "../../application/admin/services.ts";
 import { readAdminViews } from "../../application/admin/views.ts";
+import { createDeletePrivateAudio } from "../../application/audio/delete-private-audio.ts";
 import { type AcceptClock, createAcceptClock } from "../../application/clock/accept-clock.ts";
 import { readLastTime } from "../../application/clock/last-time.ts";
 import { createUrgentTime } from "../../application/clock/urgent-time.ts";
@@ -19,6 +25,7 @@ import { composeAudioReports } from "../audio-reports.ts";
 import { composeClock, type Machine } from "../clock/service-clock.ts";
 import { openEventStore, requireMeasuredClock } from "../event-log/open-event-store.ts";
 import { composeSeals } from "../event-log/seals.ts";
+import { websiteViews } from "../event-log/views.ts";
 import { createLazyCipher, obtainMasterKeys } from "../master-key.ts";
 import { openAudioStore } from "../speech/audio-store.ts";
 import { composeProviders } from "../speech/providers.ts";
@@ -48,21 +55,25 @@ export const composeCommandLine = async (
     // Unlike the clock of the embedded store, a server's clock may be behind the times of events.
     if (settings.eventStore.kind !== "sqlite") checked.clockCheck.noteLogTime(await readLastTime(events));
   }
-  const store = validatedEventStore(events);
+  const cipher = createLazyCipher(settings, startHandler, clock, { mayCreate: writes });
+  const dataKeys = createDataKeys({ store: events, cipher, random: randomBytes, clock });
+  const store = validatedEventStore(encryptWebsites(events, dataKeys));
   const handler = createCommandHandler({ store, clock });
   opened.defer(handler.drain);
 
   const urgentTime = checked
     ? createUrgentTime({ ...checked, measure: events.ping })
     : async () => ({ at: new Date(clock()).toISOString() });
+  const execute = createExecuteCommand({ handler, runner: { waitForPosition: async () => {} } });
   const services = composeAdminServices({
     store,
     storeAsWritten: events,
     views: await withSettingName("EVENT_STORE", readAdminViews(store, reads)),
     handler,
-    execute: createExecuteCommand({ handler, runner: { waitForPosition: async () => {} } }),
+    execute,
     providers: composeProviders(settings, telemetry, createScheduler()),
-    cipher: createLazyCipher(settings, startHandler, clock, { mayCreate: writes }),
+    cipher,
+    dataKeys,
     webhookRefusal: webhookRefusal(settings.upstreamNetworks),
     findInstalled: async () => {
       const { installed } = await openNaturalVoices(naturalVoicesFolder(settings.naturalVoices.folder));
@@ -103,6 +114,19 @@ export const composeCommandLine = async (
     });
     await sealer.seals.handOver(operator);
   };
+  const { audit } = services;
+  const { deleteAudio } = audioReports;
+  const erase = createEraseWebsite({
+    ...{ execute, store, storeAsWritten: events, dataKeys, clock },
+    deletePrivateAudio: createDeletePrivateAudio({ audit, openStore, deleteAudio }),
+  });
+  const eraseWebsite: EraseWebsite = async (...request) => {
+    const begun = Date.now(); // the file system's clock
+    const erasure = await erase(...request);
+    // A service that runs writes its snapshots again when it reads of the erasure.
+    await removeSnapshots(join(settings.dataDir, "snapshots"), websiteViews, begun);
+    return erasure;
+  };
   const close = () => running.disposeAsync();
-  return { ...services, ...audioReports, acceptClock, handOverSealKey, close };
+  return { ...services, ...audioReports, acceptClock, handOverSealKey, eraseWebsite, close };
 };

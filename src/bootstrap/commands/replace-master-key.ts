@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { createCredentialsCipher } from "../../application/accounts/credentials-cipher.ts";
+import { createDataKeys } from "../../application/accounts/data-keys.ts";
 import { replaceLostKey } from "../../application/accounts/replace-lost-key.ts";
 import { readAdminViews } from "../../application/admin/views.ts";
 import { createExecuteCommand } from "../../application/execute-command.ts";
@@ -41,17 +42,19 @@ export const composeReplaceMasterKey =
     const handler = createCommandHandler({ store, clock });
     opened.defer(handler.drain);
     const masterKeys = () => obtainMasterKeys(settings, { isRecordedKeyLost: true });
-    const views = await readAdminViews(store, { websites: "all", credentials: "all", webhooks: "all" });
+    const views = await readAdminViews(store, { credentials: "all", webhooks: "all" });
+    const obtainCipher = async () =>
+      createCredentialsCipher({
+        keys: deriveKeys(await masterKeys(), "credentials"),
+        random: randomBytes,
+      });
     const replaced = await replaceLostKey(
       {
         ...views,
         execute: createExecuteCommand({ handler, runner: { waitForPosition: async () => {} } }),
         keyIds,
-        obtainCipher: async () =>
-          createCredentialsCipher({
-            keys: deriveKeys(await masterKeys(), "credentials"),
-            random: randomBytes,
-          }),
+        obtainCipher,
+        dataKeys: createDataKeys({ store: events, cipher: obtainCipher, random: randomBytes, clock }),
         random: randomBytes,
         clock,
         time,

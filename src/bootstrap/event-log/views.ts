@@ -22,6 +22,7 @@ import { webhooks } from "../../../projections/webhooks.ts";
 import { websites } from "../../../projections/websites.ts";
 import { exponentialBackoff, type RetryOptions, retry } from "../../async/retry.ts";
 import { backgroundTime } from "../../async/time.ts";
+import type { WebsiteEvent } from "../../domain/accounts/website.ts";
 import { isKnownStream } from "../../domain/event-shapes.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
@@ -29,19 +30,14 @@ import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
 import { positionBefore } from "../../ledger/audit/log-period.ts";
 import { createErrorLog } from "../observability.ts";
 
+/** The views that hold names and origins of websites. */
+export const websiteViews: readonly Projection<unknown>[] = [websites, verifiedOrigins];
+
 /**
  * Views that requests need. A request is refused unless they are current, and the service is
  * unhealthy if one of them fails.
  */
-const serving: readonly Projection<unknown>[] = [
-  websites,
-  verifiedOrigins,
-  keys,
-  catalog,
-  rate,
-  credentials,
-  lexicons,
-];
+const serving: readonly Projection<unknown>[] = [...websiteViews, keys, catalog, rate, credentials, lexicons];
 /**
  * Views that only hints, webhooks and reports need. If one of them fails, the service continues to
  * serve and reports that it is degraded.
@@ -88,6 +84,7 @@ export const composeViews = (
     trimmedPrefixes: rate.prefixes,
     except,
     snapshots,
+    erasures: ["WebsiteErased" satisfies WebsiteEvent["type"]],
     startTimeoutMs,
     onError: createErrorLog(log),
   });

@@ -69,7 +69,7 @@ const registerReencryptCommand: Register = (credentials, { withServices }) => {
   credentials
     .command("reencrypt")
     .description(
-      "encrypt all credentials, webhooks' secrets and the naming key under the current MASTER_KEY; previous keys are no longer needed",
+      "encrypt all credentials, webhooks' secrets, data keys and the naming key under the current MASTER_KEY; previous keys are no longer needed",
     )
     .action(async (_options, command: Command) => {
       const done = await withServices(
@@ -135,6 +135,8 @@ const accountTable = (all: readonly WebsiteCredentials[]): string =>
 
 const ownerText = (owner: SecretOwner): string => {
   if ("purpose" in owner) return `the ${owner.purpose}`;
+  if ("dataKeyOf" in owner) return `the data key of ${owner.dataKeyOf}`;
+  if ("personalDataOf" in owner) return `the personal data of ${owner.personalDataOf}`;
   return "webhookId" in owner ? owner.webhookId : `${owner.websiteId} (${owner.engine})`;
 };
 

@@ -66,16 +66,16 @@ const replacementText = ({
   sealKey,
   removedCredentials,
   removedWebhooks,
+  lostNames,
 }: Replacement): string =>
   fields({
     "lost master key": lostKeyId,
     "new master key": keyId,
     "removed credentials": listOf(
-      removedCredentials.map(({ websiteId, websiteName, engine }) =>
-        [websiteId, ...(websiteName === undefined ? [] : [websiteName]), `(${engine})`].join(" "),
-      ),
+      removedCredentials.map(({ websiteId, engine }) => `${websiteId} (${engine})`),
     ),
     "removed webhooks": listOf(removedWebhooks.map(({ webhookId, url }) => `${webhookId} ${url}`)),
+    "lost names and origins": listOf(lostNames),
     audio: hasNewNamingKey
       ? "new names: it is made again when it is requested. Earlier addresses end with the stored audio"
       : "the same names",

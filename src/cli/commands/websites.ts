@@ -1,3 +1,4 @@
+import type { Command } from "commander";
 import { type NewVerification, verificationRequest } from "../../application/accounts/origin-verification.ts";
 import {
   type NewWebsite,
@@ -5,10 +6,12 @@ import {
   registration,
   type WebsiteDetails,
 } from "../../application/accounts/websites.ts";
+import type { Erasure } from "../../application/admin/erase-website.ts";
+import type { WebsiteRecord } from "../../application/admin/website-record.ts";
 import { storedConfig } from "../../domain/accounts/website-config.ts";
 import { parse } from "../../domain/validation.ts";
 import { fields, table } from "../columns.ts";
-import { operator, printing, type Register, writing } from "../command.ts";
+import { operator, printing, type Reads, type Register, writing } from "../command.ts";
 import { readJson } from "../json-file.ts";
 import { type PlanOptions, planGiven, planText, withPlanOptions } from "../plan-options.ts";
 
@@ -32,16 +35,19 @@ export const registerWebsiteCommands: Register = (program, actions) => {
     .description("list websites, oldest first")
     .action(read(websiteTable, { websites: "all" }, ({ websites }) => websites.list()));
 
+  const show = read(
+    websiteText,
+    (id: string) => ({ websites: [id] }),
+    ({ websites }, id) => websites.get(id),
+  );
+  const showEverything = read(recordText, everythingOf, ({ readWebsiteRecord }, id) => readWebsiteRecord(id));
   website
     .command("show <id>")
     .description("show a website and its configuration")
-    .action(
-      read(
-        websiteText,
-        (id: string) => ({ websites: [id] }),
-        ({ websites }, id) => websites.get(id),
-      ),
-    );
+    .option("--everything", "all that is stored about it, without secrets, as JSON")
+    .action(async function (this: Command, id: string, { everything }: { everything?: true }) {
+      await (everything ? showEverything : show).call(this, id);
+    });
 
   website
     .command("config <id> <file>")
@@ -54,7 +60,50 @@ export const registerWebsiteCommands: Register = (program, actions) => {
     );
 
   registerOriginCommands(website, actions);
+  registerEraseCommand(website, actions);
 };
+
+const registerEraseCommand: Register = (website, { write }) => {
+  website
+    .command("erase <id>")
+    .description(
+      "erase a website for good: delete the key of its name and origins, and its private audio; end its keys; remove its credentials, lexicons and webhooks",
+    )
+    .action(write(erasureText, ({ eraseWebsite }, id: string) => eraseWebsite(id, operator)));
+};
+
+const erasureText = ({ websiteId, erasedAt, keys, deletedAudio, stays }: Erasure): string =>
+  [
+    fields({
+      website: websiteId,
+      erased: erasedAt,
+      "ended keys": keys.join(" ") || "none",
+      "private audio deleted": String(deletedAudio),
+    }),
+    "Repeat the command after some minutes: a request that was in progress may have stored audio.",
+    stays.length === 0
+      ? "Nothing of it stays in the log but its usage, under its id."
+      : "These events stay, because seals cover them: without them, nothing after them could be proven.",
+    table(
+      ["position", "stream", "event", "holds"],
+      stays.map(({ position, stream, type, holds }) => [String(position), stream, type, holds]),
+      "",
+    ),
+  ]
+    .join("\n\n")
+    .trimEnd();
+
+/** What the record of a website is read from. */
+const everythingOf = (id: string): Reads => ({
+  websites: [id],
+  keys: "all",
+  credentials: [id],
+  lexicons: [id],
+  webhooks: "all",
+  deliveries: "all",
+});
+
+const recordText = (record: WebsiteRecord): string => JSON.stringify(record, null, 2);
 
 const registerOriginCommands: Register = (website, { withServices }) => {
   website

@@ -20,6 +20,9 @@ import type { StoredConfig } from "./website-config.ts";
 
 const at = utcTime;
 
+/**
+ * `application/accounts/encrypt-websites.ts` encrypts the members that `personalMembers` lists.
+ */
 export const websiteShapes = {
   WebsiteRegistered: { websiteId: text, name: text, origins: listOf(text), at },
   /** `textFormat` is not in `config`, because version 0.2.0 refuses unknown members there. */
@@ -35,7 +38,17 @@ export const websiteShapes = {
    * The token with this hash was presented from the origin: it is consumed, and the origin added.
    */
   OriginVerified: { hash: text, origin: text, at },
+  /** The website's data key is deleted after this event, and nothing follows it. */
+  WebsiteErased: { at },
 };
+
+/** The members of a website's events that name a person or host, by event type. */
+export const personalMembers: ReadonlyMap<string, readonly string[]> = new Map([
+  ["WebsiteRegistered", ["name", "origins"]],
+  ["OriginsChanged", ["origins"]],
+  ["OriginVerificationIssued", ["origin"]],
+  ["OriginVerified", ["origin"]],
+]);
 
 const plan = object({
   tier: code<Tier>(),
@@ -59,6 +72,13 @@ export const keyShapes = {
 /** An encrypted text, and the id of the key under which it is encrypted. */
 export const encrypted = { ciphertext: text, keyId: text };
 export type Encrypted = DataOf<typeof encrypted>;
+
+/** The key of a website's personal members. Stream `data-key-{websiteId}`, which is not sealed. */
+export const dataKeyShapes = {
+  DataKeyCreated: { ...encrypted, at },
+  /** The same key under another master key. */
+  DataKeyReencrypted: { ...encrypted, at },
+};
 
 export const masterKeyShapes = {
   MasterKeyRecorded: { keyId: text, at },

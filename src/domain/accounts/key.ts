@@ -120,6 +120,14 @@ export const suspendKey = (key: Key, suspension: Suspension): KeyEvent[] => {
   return [{ type: "KeySuspended", data: { cause, reason, at } }];
 };
 
+/** Suspends the key and revokes its secrets: its website was erased. */
+export const endKey = (key: Key, { reason, at }: { reason: string; at: string }): KeyEvent[] => [
+  ...suspendKey(key, { cause: "operator", reason, at }),
+  ...requireIssued(key).secrets.map(
+    ({ secretId }): KeyEvent => ({ type: "SecretRevoked", data: { secretId, at } }),
+  ),
+];
+
 export const reinstateKey = (key: Key, { reason, at }: { reason: string; at: string }): KeyEvent[] => {
   if (requireIssued(key).status === "active") return [];
   return [{ type: "KeyReinstated", data: { reason, at } }];

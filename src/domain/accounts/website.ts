@@ -34,13 +34,28 @@ export interface RegisteredWebsite {
   readonly config: StoredConfig;
   readonly registeredAt: string;
 }
-export type Website = { readonly status: "absent" } | RegisteredWebsite;
+/** Its name and origins are forgotten. Its keys and their usage remain. */
+export interface ErasedWebsite {
+  readonly status: "erased";
+  readonly websiteId: string;
+  readonly registeredAt: string;
+  readonly erasedAt: string;
+}
+export type Website = { readonly status: "absent" } | RegisteredWebsite | ErasedWebsite;
 
-export const websiteStream = (websiteId: string): string => `website-${websiteId}`;
+const prefix = "website-";
+export const websiteStream = (websiteId: string): string => `${prefix}${websiteId}`;
+/** Undefined for a stream of another kind. */
+export const websiteOfStream = (stream: string): string | undefined =>
+  stream.startsWith(prefix) ? stream.slice(prefix.length) : undefined;
+
+/** Stands for the name of an erased website. */
+export const erasedName = "(erased)";
 
 export const initialWebsite = (): Website => ({ status: "absent" });
 
 export const evolveWebsite = (website: Website, event: WebsiteEvent): Website => {
+  if (website.status === "erased") return website;
   if (event.type === "WebsiteRegistered") {
     const { websiteId, name, origins, at } = event.data;
     return {
@@ -74,6 +89,10 @@ export const evolveWebsite = (website: Website, event: WebsiteEvent): Website =>
       );
       return { ...website, verifications, origins: evolveOrigins(website.origins, event) };
     }
+    case "WebsiteErased": {
+      const { websiteId, registeredAt } = website;
+      return { status: "erased", websiteId, registeredAt, erasedAt: event.data.at };
+    }
     default:
       return never(event, website);
   }
@@ -90,6 +109,8 @@ export const evolveOrigins = (origins: readonly string[], event: WebsiteEvent): 
       return event.data.origins;
     case "OriginVerified":
       return origins.includes(event.data.origin) ? origins : [...origins, event.data.origin];
+    case "WebsiteErased":
+      return [];
     default:
       return origins;
   }
@@ -155,11 +176,20 @@ export const verifyOrigin = (
   website: Website,
   { hash, origin, at }: { hash: string; origin: string; at: string },
 ): WebsiteEvent[] => {
-  const issued = website.status === "absent" ? [] : website.verifications;
+  const issued = website.status === "registered" ? website.verifications : [];
   const verification = issued.find((each) => each.hash === hash);
   if (!verification) throw unknownVerification();
   if (verification.origin !== origin || !isPending(verification, at)) return [];
   return [{ type: "OriginVerified", data: { hash, origin, at } }];
+};
+
+/**
+ * Returns no event if the website is erased already.
+ * @throws {NotFound}
+ */
+export const eraseWebsite = (website: Website, { at }: { at: string }): WebsiteEvent[] => {
+  if (website.status === "absent") throw unknownWebsite();
+  return website.status === "erased" ? [] : [{ type: "WebsiteErased", data: { at } }];
 };
 
 export const unknownVerification = (): Unauthorized =>
@@ -176,9 +206,22 @@ export const requireWebsite = (website: Website): WebsiteEvent[] => {
 
 /** @throws {NotFound} */
 export const requireRegistered = (website: Website): RegisteredWebsite => {
-  if (website.status === "absent") throw new NotFound("There is no such website.");
+  if (website.status === "absent") throw unknownWebsite();
+  if (website.status === "erased") throw erasedWebsite();
   return website;
 };
+
+/**
+ * Checks that the website was not erased; never returns an event.
+ * @throws {NotFound}
+ */
+export const refuseErased = (website: Website): WebsiteEvent[] => {
+  if (website.status === "erased") throw erasedWebsite();
+  return [];
+};
+
+const erasedWebsite = (): NotFound => new NotFound("The website was erased.");
+const unknownWebsite = (): NotFound => new NotFound("There is no such website.");
 
 /** Times in one format (ISO 8601, UTC, milliseconds) compare as strings. */
 const isPending = ({ used, expiresAt }: OriginVerification, at: string): boolean => !used && at < expiresAt;

@@ -9,10 +9,20 @@ import { createAppendProbe } from "./append-probe.ts";
 import { type Append, createAppend } from "./appender.ts";
 import { explainConnection } from "./connection-problem.ts";
 import { hasTls } from "./connection-string.ts";
-import { CertificateRefused, CredentialsRefused, WrongTls } from "./errors.ts";
+import {
+  CertificateRefused,
+  CredentialsRefused,
+  isStreamNotFound,
+  toUnavailable,
+  WrongTls,
+} from "./errors.ts";
 import { toClientEvents } from "./event-mapping.ts";
 import { createLogReader, type LogReader } from "./log-reader.ts";
-import { createReconnectingClient, shareAppendClient } from "./reconnecting-client.ts";
+import {
+  createReconnectingClient,
+  type ReconnectingClient,
+  shareAppendClient,
+} from "./reconnecting-client.ts";
 import { setRetention } from "./retention.ts";
 import { createFollow } from "./subscription.ts";
 
@@ -93,11 +103,28 @@ export const openEventStoreDB = async ({
       validateRetention(retention);
       await writes.run(() => setRetention(append, reader, stream, retention));
     },
+    async deleteStream(stream) {
+      validateServerWrite(stream, readOnly);
+      await writes.run(() => deleteStream(appendClient, stream, appendTimeoutMs));
+    },
     // The server checks its files itself.
     checkIntegrity: async () => {},
     ping: () => (readOnly ? connect() : writes.run(checkAppends)),
     close,
   };
+};
+
+/** A soft delete. After a hard one, the stream could never be written again. */
+const deleteStream = async (
+  client: Pick<ReconnectingClient, "call">,
+  stream: string,
+  timeoutMs: number,
+): Promise<void> => {
+  try {
+    await client.call(timeoutMs, (current) => current.deleteStream(stream));
+  } catch (error) {
+    if (!isStreamNotFound(error)) throw toUnavailable(error);
+  }
 };
 
 /** @throws {TypeError} */

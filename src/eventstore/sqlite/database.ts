@@ -7,9 +7,9 @@ import { type DatabaseFile, fileUrl, watchFile } from "./database-file.ts";
 const busyTimeoutMs = { writer: 50, reader: 5_000 };
 
 /**
- * A stream's revision is that of its last row, because retention never deletes a stream's last
- * event. Positions are never reused. Events before `first_revision` are hidden and wait to be
- * deleted.
+ * A stream's revision is that of its last row: retention never deletes a stream's last event, and a
+ * deleted stream begins anew. Positions are never reused. Events before `first_revision` are hidden
+ * and wait to be deleted.
  */
 const createLog = `
   CREATE TABLE streams (
@@ -52,7 +52,7 @@ export const openForWriting = (file: DatabaseFile) =>
     const { journal_mode: mode } = whileOpening(() => db.prepare("PRAGMA journal_mode = WAL").get()) ?? {};
     if (mode !== "wal") throw new Error("the file system does not support a shared write-ahead log");
     db.exec(
-      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864",
+      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; PRAGMA secure_delete = FAST",
     );
     if (whileOpening(() => versionOf(db)) !== currentVersion) migrate(db);
     whileOpening(() => assertUnalteredSchema(db));
@@ -236,6 +236,17 @@ export const retryWhileBusy = <T>(statement: () => T, timeoutMs = maxBusyMs): T 
 };
 
 const whileOpening = <T>(statement: () => T): T => retryWhileBusy(statement, maxBusyMsOfOpening);
+
+/**
+ * Copies the write-ahead log into the database file, and truncates it. A reader that holds an
+ * earlier state for longer than the wait keeps it: the next checkpoint then overwrites it.
+ */
+export const emptyWriteAheadLog = (db: DatabaseSync): void => {
+  const checkpoint = prepareGet<{ busy: number }>(db, "PRAGMA wal_checkpoint(TRUNCATE)");
+  const deadline = performance.now() + maxBusyMs;
+  while (checkpoint().busy !== 0 && performance.now() < deadline)
+    Atomics.wait(neverNotified, 0, 0, busyDelayMs);
+};
 
 const isBusy = (error: unknown): boolean =>
   (((error as { errcode?: number }).errcode ?? 0) & 0xff) === SQLITE_BUSY;

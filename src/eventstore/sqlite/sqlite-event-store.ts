@@ -81,6 +81,10 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
       validateRetention(retention);
       await writer.call("retain", { stream, retention });
     },
+    async deleteStream(stream) {
+      validateWrite(stream, readOnly);
+      await writer.call("delete", { stream });
+    },
     ping: () => (readOnly ? reader.call("probe", undefined) : writer.call("probe", undefined)),
     async checkIntegrity() {
       const damage = await reader.call("check", undefined);

@@ -41,6 +41,7 @@ export const createStreamTable = (db: DatabaseSync) => {
     `DELETE FROM events WHERE position IN
        (SELECT position FROM events WHERE stream = ? AND revision < ? ORDER BY revision LIMIT ${maxDeletedPerAppend})`,
   );
+  const deleteAll = db.prepare("DELETE FROM events WHERE stream = ?");
   const created = prepareFind<{ created: number }>(
     db,
     "SELECT created FROM events WHERE stream = ? AND revision = ?",
@@ -66,6 +67,12 @@ export const createStreamTable = (db: DatabaseSync) => {
     idOf,
     setRetention: (name: string, { maxCount, maxAgeSeconds }: Retention): void => {
       updateRetention.run(maxCount ?? null, maxAgeSeconds ?? null, idOf(name, find(name)));
+    },
+    /** Overwrites the events with zeros, also where `FAST` would leave whole pages. */
+    deleteEvents: (name: string): void => {
+      db.exec("PRAGMA secure_delete = ON");
+      deleteAll.run(find(name).id);
+      db.exec("PRAGMA secure_delete = FAST");
     },
     /** Applies retention after an append that ended at `revision`. The last event always stays. */
     trim: ({ id, first, maxCount, maxAgeSeconds }: StreamRow, revision: number, now: number): void => {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { workerData } from "node:worker_threads";
 import { createAppend } from "./append.ts";
-import { openForWriting, prepareFind, retryWhileBusy } from "./database.ts";
+import { emptyWriteAheadLog, openForWriting, prepareFind, retryWhileBusy } from "./database.ts";
 import type { DatabaseFile } from "./database-file.ts";
 import type { AppendRequest, AppendResponse, WriterProtocol } from "./protocol.ts";
 import { createStreamTable } from "./stream-table.ts";
@@ -56,6 +56,7 @@ const startWriter = (respond: Respond): Service<WriterProtocol> => {
       const responses = execute(group);
       db.exec("COMMIT");
       assertFileExists(); // A commit to an unlinked file is lost.
+      if (group.some(({ kind }) => kind === "delete")) emptyWriteAheadLog(db);
       return responses;
     } catch (error) {
       rollBack(db);
@@ -116,6 +117,7 @@ const createExecute = (db: DatabaseSync) => {
         return { id: call.id, response: appendAndTrim(call.request, created) };
       }
       if (call.kind === "probe") probe.run();
+      if (call.kind === "delete") streams.deleteEvents(call.request.stream);
       if (call.kind === "retain") streams.setRetention(call.request.stream, call.request.retention);
       return { id: call.id, response: undefined };
     });

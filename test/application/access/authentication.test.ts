@@ -56,10 +56,10 @@ const wrong: Record<Credentials["by"], Credentials> = {
 describe("failed authentication", () => {
   const time = { now: Date.parse(at) };
   const accessTokens = createAccessTokens({ key: Buffer.alloc(32), ttlSeconds: 900, clock: () => time.now });
-  const authenticatorOf = () =>
+  const authenticatorOf = (shown: Website = website) =>
     createAuthenticator({
       keys: viewOf(new Map<string, Key>([[keyStream("k"), issued.reduce(evolveKey, initialKey())]])),
-      websites: viewOf(new Map<string, Website>([[websiteStream("w"), website]])),
+      websites: viewOf(new Map<string, Website>([[websiteStream("w"), shown]])),
       accessTokens,
       failures: testLimits({}, () => time.now).failures,
     });
@@ -93,6 +93,16 @@ describe("failed authentication", () => {
     for (const at of ["website", "websocket"] as const)
       for (const credentials of [right, tokenOf("s"), origin])
         expect(authenticate(credentials, "192.0.2.1", at)).to.include({ apiKey: "k", websiteId: "w" });
+  });
+
+  it("is that of every credential of an erased website, even if its key is active", () => {
+    const { authenticate: before } = authenticatorOf();
+    const principal = before(right, "192.0.2.3");
+    const erased = evolveWebsite(website, { type: "WebsiteErased", data: { at } });
+    const { authenticate, reauthenticate } = authenticatorOf(erased);
+    for (const credentials of [right, tokenOf("s"), { by: "origin", apiKey: "k", origin: shop } as const])
+      expect(() => authenticate(credentials, "192.0.2.3")).to.throw(Unauthorized);
+    expect(() => reauthenticate(principal)).to.throw(Unauthorized);
   });
 
   it("is counted separately for WebSockets", () => {

@@ -1,9 +1,11 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { expect } from "chai";
 import {
   type CredentialsCipher,
   createCredentialsCipher,
 } from "../../../src/application/accounts/credentials-cipher.ts";
+import { createDataKeys } from "../../../src/application/accounts/data-keys.ts";
+import { encryptWebsites } from "../../../src/application/accounts/encrypt-websites.ts";
 import { obtainNamingKey } from "../../../src/application/accounts/naming-key.ts";
 import { replaceLostKey } from "../../../src/application/accounts/replace-lost-key.ts";
 import { readAdminViews } from "../../../src/application/admin/views.ts";
@@ -16,6 +18,7 @@ import {
   objectToLoss,
   recognizeMasterKey,
 } from "../../../src/domain/accounts/master-key.ts";
+import { websiteStream } from "../../../src/domain/accounts/website.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { collect } from "../../support/collect.ts";
@@ -83,11 +86,7 @@ describe("the replacement of a lost master key", () => {
       readonly time?: ManualTime;
     } = {},
   ) => {
-    const views = await readAdminViews(temporary.store, {
-      websites: "all",
-      credentials: "all",
-      webhooks: "all",
-    });
+    const views = await readAdminViews(temporary.store, { credentials: "all", webhooks: "all" });
     const polled = {
       now: time.now,
       after: (ms: number, run: () => void) => {
@@ -96,7 +95,9 @@ describe("the replacement of a lost master key", () => {
         return cancel;
       },
     };
-    const options = { ...views, execute: execute(store), keyIds, obtainCipher: async () => next };
+    const obtainCipher = async () => next;
+    const dataKeys = createDataKeys({ store, cipher: obtainCipher, random: randomBytes, clock });
+    const options = { ...views, dataKeys, execute: execute(store), keyIds, obtainCipher };
     return await replaceLostKey(
       { ...options, random: randomBytes, clock, time: polled },
       "the disk failed",
@@ -108,7 +109,16 @@ describe("the replacement of a lost master key", () => {
     await record([old.keyId]);
     const handler = createCommandHandler({ store: temporary.store });
     await obtainNamingKey({ handler, cipher: old, random: randomBytes, at });
-    await append("website-web_1", "WebsiteRegistered", { websiteId: "web_1", name: "Shop", origins: [] });
+    for (const [websiteId, key] of [
+      ["web_1", old],
+      ["web_2", next],
+    ] as const) {
+      const cipher = async () => key;
+      const keys = createDataKeys({ store: temporary.store, cipher, random: randomBytes, clock });
+      const data = { websiteId, name: "Shop", origins: ["https://shop.example"], at };
+      const event = { id: randomUUID(), type: "WebsiteRegistered", data, metadata: {} };
+      await encryptWebsites(temporary.store, keys).append(websiteStream(websiteId), [event], "none");
+    }
     await setCredentials("web_1", "gwn", old);
     await setCredentials("web_1", "msv", next);
     await setCredentials("web_2", "gwn", old);
@@ -120,9 +130,10 @@ describe("the replacement of a lost master key", () => {
     const replaced = await replace();
     expect(replaced).to.deep.include({ lostKeyId: old.keyId, keyId: next.keyId, hasNewNamingKey: true });
     expect(replaced.removedCredentials).to.deep.equal([
-      { websiteId: "web_1", websiteName: "Shop", engine: "gwn" },
+      { websiteId: "web_1", engine: "gwn" },
       { websiteId: "web_2", engine: "gwn" },
     ]);
+    expect(replaced.lostNames).to.deep.equal(["web_1"]);
     expect(replaced.removedWebhooks.map(({ url }) => url)).to.deep.equal(["https://old.example/"]);
     expect((await webhooksOf(next)).list().map(({ url }) => url)).to.deep.equal(["https://new.example/"]);
     expect(await typesOf("credentials-web_1")).to.deep.equal([
@@ -145,7 +156,8 @@ describe("the replacement of a lost master key", () => {
     const events = await typesOf();
     const repeated = await replace();
     expect(repeated).to.deep.include({ lostKeyId: old.keyId, keyId: next.keyId, hasNewNamingKey: true });
-    expect([...repeated.removedCredentials, ...repeated.removedWebhooks]).to.deep.equal([]);
+    const { removedCredentials, removedWebhooks, lostNames } = repeated;
+    expect([...removedCredentials, ...removedWebhooks, ...lostNames]).to.deep.equal([]);
     expect(await typesOf()).to.deep.equal(events);
   });
 

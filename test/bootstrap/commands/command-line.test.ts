@@ -63,23 +63,26 @@ describe("the streams that a command reads", () => {
     expect((await touchedBy(...args)).touched, args.join(" ")).to.deep.equal(withFormat.sort());
   };
 
+  /** The stream of the website, and what decrypts its name and origins. */
+  const websiteStreams = (id = website.id): string[] => ["master-key", `data-key-${id}`, `website-${id}`];
+
   before(async () => {
     settings = readSettings({ DATA_DIR: folder.path });
     website = JSON.parse((await touchedBy("website", "create", "Shop")).output);
   });
 
-  it("are only the key's stream for a change of the key", async () => {
+  it("are only the key's stream for a change of the key, and its website's before one that revives it", async () => {
     const { apiKey, secretId } = website;
     const key = [`key-${apiKey}`];
     await touches(key, "key", "suspend", apiKey, "--reason", "a test");
-    await touches(key, "key", "reinstate", apiKey);
+    await touches([...key, ...websiteStreams()], "key", "reinstate", apiKey);
     await touches(key, "key", "plan", apiKey, "commercial");
-    await touches(key, "secret", "create", apiKey);
+    await touches([...key, ...websiteStreams()], "secret", "create", apiKey);
     await touches(key, "secret", "revoke", apiKey, secretId);
   });
 
-  it("are only the website's stream for a change of the website", async () => {
-    const stream = [`website-${website.id}`];
+  it("are only the website's streams for a change of the website", async () => {
+    const stream = websiteStreams();
     await touches(stream, "website", "origins", website.id, "https://shop.example");
     await touches(stream, "website", "verification", website.id, "https://b.example");
     await touches(stream, "website", "show", website.id);
@@ -94,13 +97,10 @@ describe("the streams that a command reads", () => {
 
   it("are the streams of one kind for a list", async () => {
     await touches(["key-*"], "key", "list");
-    await touches(["website-*"], "website", "list");
+    await touches(websiteStreams("*"), "website", "list");
     await touches(["catalog"], "voice", "list");
     await touches(["catalog"], "system-voice", "list");
-    await touches(
-      [`credentials-${website.id}`, `website-${website.id}`],
-      ...["credentials", "list", website.id],
-    );
-    await touches([`lexicons-${website.id}`, `website-${website.id}`], "lexicons", "list", website.id);
+    await touches([`credentials-${website.id}`, ...websiteStreams()], ...["credentials", "list", website.id]);
+    await touches([`lexicons-${website.id}`, ...websiteStreams()], "lexicons", "list", website.id);
   });
 });

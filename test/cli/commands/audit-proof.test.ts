@@ -61,7 +61,7 @@ describe("voxledger audit export and verify", () => {
   it("refuse an edited export with exit code 1 and one line", async () => {
     await voxledger("export", inFolder("export"));
     const text = await readFile(inFolder("export"), "utf8");
-    await writeFile(inFolder("edited"), text.replace("example.com", "example.org"));
+    await writeFile(inFolder("edited"), text.replace("encrypted:v1.", "encrypted:v2."));
     const { exitCode, stdout, stderr } = await voxledger("verify", inFolder("edited"));
     expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: "" });
     expect(stderr).to.match(

@@ -15,6 +15,7 @@ const otherServices = {
   audioReports: { list: unused, find: unused, purge: unused },
   acceptClock: unused,
   handOverSealKey: unused,
+  eraseWebsite: unused,
 };
 
 describe("the voices commands", () => {

@@ -41,6 +41,7 @@ export const closeRules = (rule: Rule): void => {
       () => store.eventAt(1),
       () => collect(store.subscribe()),
       () => store.setRetention("s", { maxCount: 1 }),
+      () => store.deleteStream("s"),
       () => store.ping(),
     ];
     for (const call of calls) expect(await rejectionOf(call)).to.be.instanceOf(EventStoreUnavailable);

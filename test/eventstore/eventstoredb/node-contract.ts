@@ -15,6 +15,7 @@ export const except = {
   "is a conflict if the ids are known in another stream": byStreamAlone,
   "is a conflict in another order": "with `any`, known ids are a repeat in any order",
   "hides trimmed events from subscriptions": hiddenFromStreamsAlone,
+  "hides deleted events from subscriptions": hiddenFromStreamsAlone,
   "always keeps the last event":
     "reads do not show the last event after its $maxAge either; its revision still counts",
   "reports the positions of events that the filter excludes":

@@ -20,6 +20,7 @@ describe("the SQLite event store opened for reading", () => {
       expect((await reader.eventAt(position))?.id).to.equal(fact.id);
       expect(await rejectionOf(() => reader.append("s", [event()], "any"))).to.be.instanceOf(TypeError);
       expect(await rejectionOf(() => reader.setRetention("s", { maxCount: 1 }))).to.be.instanceOf(TypeError);
+      expect(await rejectionOf(() => reader.deleteStream("s"))).to.be.instanceOf(TypeError);
       await reader.close();
       await writer.close();
     }));

@@ -133,6 +133,7 @@ export class SimulatedProcess {
     subscribe: (options) => this.#subscribe(options),
     eventAt: () => Promise.reject(new Error("not simulated")),
     setRetention: () => Promise.reject(new Error("not simulated")),
+    deleteStream: () => Promise.reject(new Error("not simulated")),
     ping: () => Promise.resolve(),
     checkIntegrity: () => Promise.resolve(),
     close: () => Promise.resolve(),

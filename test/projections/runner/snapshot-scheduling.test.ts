@@ -47,8 +47,8 @@ const drivenLog = () => {
       }
     },
   } as unknown as EventStore;
-  const eventAt = (at: number): RecordedEvent => ({
-    ...{ id: `event-${at}`, type: "Happened", data: {}, metadata: {} },
+  const eventAt = (at: number, type = "Happened"): RecordedEvent => ({
+    ...{ id: `event-${at}`, type, data: {}, metadata: {} },
     ...{ stream: "s-1", revision: at, position: at, created: 0 },
   });
   return {
@@ -56,6 +56,11 @@ const drivenLog = () => {
     deliver: (count: number, caughtUp: boolean): number => {
       const events = Array.from({ length: count }, () => eventAt(++position));
       batches.push({ events, position, caughtUp });
+      wake();
+      return position;
+    },
+    erase: (): number => {
+      batches.push({ events: [eventAt(++position, "Erased")], position, caughtUp: true });
       wake();
       return position;
     },
@@ -71,6 +76,7 @@ describe("the snapshots of a runner", () => {
       projections: [counted],
       snapshots: snapshots.store,
       snapshotEvery: 100,
+      erasures: ["Erased"],
     };
     return { log, snapshots, runner: createProjectionRunner(options) };
   };
@@ -102,6 +108,23 @@ describe("the snapshots of a runner", () => {
     expect(snapshots.begun).to.have.length(2);
     await runner.close();
     expect(snapshots.mostAtOnce()).to.equal(1);
+  });
+
+  it("are written at once after an erasure, and again after one that comes meanwhile", async () => {
+    const { log, snapshots, runner } = run();
+    log.deliver(1, true);
+    await runner.start();
+    expect(snapshots.begun).to.have.length(0);
+    await runner.waitForPosition(log.erase());
+    expect(snapshots.begun).to.have.length(1);
+    await runner.waitForPosition(log.erase());
+    expect(snapshots.begun).to.have.length(1);
+    snapshots.begun[0]?.resolve();
+    await new Promise(setImmediate);
+    expect(snapshots.begun).to.have.length(2);
+    snapshots.begun[1]?.resolve();
+    await runner.close();
+    expect(snapshots.begun).to.have.length(2);
   });
 
   it("delay closing only for the one that is being written", async () => {

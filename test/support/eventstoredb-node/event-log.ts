@@ -80,9 +80,12 @@ export const openEventLog = ({
 
   const judge = (stream: string, proposed: readonly ProposedEvent[], expected: Expected): AppendOutcome => {
     if (tombstones.has(stream)) return { is: "deleted" };
-    const current = lastRevision(stream);
+    const actual = lastRevision(stream);
+    // After a soft delete, the server accepts the expectation of no stream, too.
+    const isHidden = (retentionOf(stream).$tb ?? 0) > actual;
+    const current = expected === "none" && isHidden ? -1 : actual;
     const verdict = known.judge({ stream, ids: proposed.map(({ id }) => id), expected, current, revisions });
-    if (verdict === "conflict") return { is: "conflict", actual: current };
+    if (verdict === "conflict") return { is: "conflict", actual };
     if (verdict !== "new") {
       const last = streams.get(stream)?.[verdict.repeated];
       return last && !isIndexed(last) ? { is: "unknown" } : responseFor("repeated", last);

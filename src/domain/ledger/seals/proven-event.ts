@@ -24,6 +24,8 @@ const withheld: ReadonlyMap<string, string> = new Map([
   ["WebhookAdded", "ciphertext"],
   ["WebhookSecretRotated", "ciphertext"],
   ["WebhookSecretReencrypted", "ciphertext"],
+  ["DataKeyCreated", "ciphertext"],
+  ["DataKeyReencrypted", "ciphertext"],
 ]);
 
 export const withheldMember = (type: string): string | undefined => withheld.get(type);

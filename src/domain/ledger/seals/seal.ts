@@ -74,7 +74,7 @@ export const sealsStream = "seals";
 
 /**
  * The beginnings of the names of sealed streams. Journals are sealed by their last events. Streams
- * that are or may be trimmed are not sealed: a proof must not depend on removed events.
+ * that are or may be trimmed or deleted are not sealed: a proof must not depend on removed events.
  */
 export const sealedPrefixes = [
   "website-",

@@ -37,6 +37,7 @@ const websiteDetails = namedSchema("WebsiteDetails", {
   storedConfig: z.looseObject({}).meta({ description: "The members that the operator has set." }),
   config: websiteConfig,
   registeredAt: time,
+  erasedAt: time.exactOptional(),
 }) satisfies z.ZodType<WebsiteDetails>;
 
 const newVerification = namedSchema("NewVerification", {

@@ -112,6 +112,7 @@ const storeOf = (db: DatabaseSync): EventStore => {
   return {
     append: refuse,
     setRetention: refuse,
+    deleteStream: refuse,
     readStream: (stream, options) => readStream(reader, stream, options),
     eventAt: async (position) => {
       const json = await reader.call("event", position);

@@ -22,6 +22,7 @@ const independent = [
   "master-key",
   "catalog",
   "website-web_1",
+  "data-key-web_9",
   "credentials-web_1",
   "platform-chrome-windows",
   "lexicons-web_1",

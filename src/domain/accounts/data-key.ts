@@ -1,0 +1,6 @@
+/**
+ * The stream of a website's data key. It is not sealed: see `sealedPrefixes`. So it can be deleted,
+ * and nothing that is proven depends on it.
+ */
+export const dataKeyPrefix = "data-key-";
+export const dataKeyStream = (websiteId: string): string => `${dataKeyPrefix}${websiteId}`;
