@@ -139,7 +139,8 @@ const access = {
     .default([])
     .describe(
       "Earlier seal keys, comma-separated, which endorse the current one. See [the seal key](master-key.md#the-seal-key).",
-    ),
+    )
+    .meta({ isSecret: true }),
   TOKEN_TTL_SECONDS: schema
     .wholeNumber(1, 86_400)
     .default(900)

@@ -41,12 +41,22 @@ interface Damaged {
   readonly file: string;
   /** Runs a command of the page in the folder of the installation. */
   type(commands: string): Promise<{ readonly code: number; readonly text: string }>;
-  /** The ids of the event that created a website, by the website's name. */
-  readonly idOf: (name: string) => string;
+  /** Returns the id of a website by its name, which the log has only encrypted. */
+  readonly websiteOf: (name: string) => string;
+  /** Returns the id of the event that created a website, by the website's id. */
+  readonly idOf: (websiteId: string) => string;
 }
 
 const names = (part: string): string[] =>
   Array.from({ length: 40 }, (_, index) => `${part}-${index}.example`);
+
+/** Registers the websites of one part, and adds their ids, by name. */
+const register = async (url: string, part: string, ids: Map<string, string>): Promise<void> => {
+  for (const name of names(part)) {
+    const { body } = await admin(url, "POST", "/websites", { name });
+    ids.set(name, body.id as string);
+  }
+};
 
 /** The folder of an installation, in which the page's commands run. */
 const openFolder = async (folder: string) => {
@@ -65,30 +75,31 @@ const openFolder = async (folder: string) => {
 
 /** A sealed log whose first half is in a backup, with a broken page. */
 const withDamagedLog = (
-  breakLog: (log: Pick<Damaged, "file" | "idOf">) => Promise<void>,
+  breakLog: (log: Pick<Damaged, "file" | "idOf" | "websiteOf">) => Promise<void>,
   test: (log: Damaged) => Promise<void>,
 ): Promise<void> =>
   withTemporaryFolder(async (folder) => {
     const { data, file, type } = await openFolder(folder);
     const service = await startInstance(data);
-    const register = async (name: string) => admin(service.url, "POST", "/websites", { name });
-    for (const name of names("early")) await register(name);
+    const ids = new Map<string, string>();
+    await register(service.url, "early", ids);
     expect(await type("scripts/voxledger audit export early.ndjson")).to.include({ code: 0 });
     expect(await type("sqlite3 data/events.db '.backup backup.db'")).to.include({ code: 0 });
-    for (const name of names("late")) await register(name);
+    await register(service.url, "late", ids);
     expect(await type("scripts/voxledger audit export late.ndjson")).to.include({ code: 0 });
     expect(await service.stop()).to.equal(0);
-    const log = { folder, file, type, idOf: idsIn(file) };
+    const websiteOf = (name: string): string => ids.get(name) ?? "";
+    const log = { folder, file, type, websiteOf, idOf: idsIn(file) };
     await breakLog(log);
     expect(await type("scripts/voxledger audit verify")).to.include({ code: 1 });
     for (const commands of commandsOf(1)) expect(await type(commands)).to.include({ code: 0 });
     await test(log);
   });
 
-const idsIn = (file: string): ((name: string) => string) => {
+const idsIn = (file: string): Damaged["idOf"] => {
   using db = new DatabaseSync(file, { readOnly: true });
   const rows = db.prepare("SELECT id, body FROM events").all() as { id: string; body: string }[];
-  return (name) => rows.find(({ body }) => body.includes(`"${name}"`))?.id ?? "";
+  return (websiteId) => rows.find(({ body }) => body.includes(`"${websiteId}"`))?.id ?? "";
 };
 
 /** Puts the rebuilt log in place, starts the service and returns the names of its websites. */
@@ -107,7 +118,7 @@ const startOnRebuilt = async ({ folder, type }: Damaged): Promise<unknown[]> => 
 describe("a damaged log", () => {
   it("loses nothing if a page of an index is broken", () =>
     withDamagedLog(
-      ({ file, idOf }) => breakPage(file, "index", idOf("early-7.example")),
+      ({ file, idOf, websiteOf }) => breakPage(file, "index", idOf(websiteOf("early-7.example"))),
       async (log) => {
         const [rebuild = ""] = commandsOf(2);
         const { code, text } = await log.type(rebuild);
@@ -119,7 +130,7 @@ describe("a damaged log", () => {
 
   it("loses nothing if the broken page has events that a backup has", () =>
     withDamagedLog(
-      ({ file }) => breakPage(file, "table", "early-7.example"),
+      ({ file, websiteOf }) => breakPage(file, "table", `"${websiteOf("early-7.example")}"`),
       async (log) => {
         const [rebuild = ""] = commandsOf(2);
         expect((await log.type(rebuild)).code).to.equal(1);
@@ -136,8 +147,10 @@ describe("a damaged log", () => {
       const { data, file, type } = await openFolder(folder);
       const service = await startInstance(data);
       expect(await type("scripts/voxledger audit export early.ndjson")).to.include({ code: 0 });
-      for (const name of names("late")) await admin(service.url, "POST", "/websites", { name });
-      const website = idsIn(file)("late-20.example");
+      const ids = new Map<string, string>();
+      await register(service.url, "late", ids);
+      const websiteOf = (name: string): string => ids.get(name) ?? "";
+      const website = idsIn(file)(websiteOf("late-20.example"));
       await service.kill(); // a process that ends by itself empties the write-ahead log
       const log = await readFile(`${file}-wal`);
       log.fill(0xff, log.indexOf(website), log.indexOf(website) + 4);
@@ -147,13 +160,13 @@ describe("a damaged log", () => {
       expect((await type(rebuild)).text).to.match(/^genuine: /);
       expect((await type(showEnd)).text).to.match(/^\d+\|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n$/);
       const kept = idsIn(join(folder, "rebuilt.db"));
-      expect(kept("late-0.example")).to.not.equal("");
-      expect(kept("late-39.example")).to.equal("");
+      expect(kept(websiteOf("late-0.example"))).to.not.equal("");
+      expect(kept(websiteOf("late-39.example"))).to.equal("");
     }));
 
   it("ends before the broken page if that is later than the backup", () =>
     withDamagedLog(
-      ({ file }) => breakPage(file, "table", "late-20.example"),
+      ({ file, websiteOf }) => breakPage(file, "table", `"${websiteOf("late-20.example")}"`),
       async (log) => {
         const [join = "", findLast = ""] = commandsOf(3);
         expect((await log.type(join)).text).to.include("database disk image is malformed");

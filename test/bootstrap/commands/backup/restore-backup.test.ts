@@ -147,10 +147,11 @@ describe("a restore", () => {
   });
 
   it("of a log without a seal is refused, unless the operator says so; nothing was verified", async () => {
-    const { backUp, lose, restore, inFolder, register, read } = installed;
+    const { backUp, env, lose, restore, inFolder, register, read } = installed;
     const publicKey = (await read("data/seal.pub")).trim();
     await lose();
     await register("unsealed.example");
+    env.MASTER_KEY = (await read("data/master.key")).trim();
     const store = await openSqliteEventStore({ path: inFolder("data/events.db") });
     const data = { logId: "log-1", at: new Date().toISOString() };
     await store.append("log", [{ id: randomUUID(), type: "LogBegun", data, metadata: {} }], "none");
