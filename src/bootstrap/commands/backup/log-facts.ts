@@ -1,12 +1,12 @@
 import type { Deletions } from "../../../application/backup/audio-list.ts";
 import type { LogFacts } from "../../../application/backup/manifest.ts";
 import { isOfType } from "../../../domain/event-shapes.ts";
-import { type SealEvent, sealsStream } from "../../../domain/ledger/seals/seal.ts";
+import type { SealEvent } from "../../../domain/ledger/seals/seal.ts";
 import { logDecider, logStream } from "../../../domain/log-format.ts";
 import { type AudioEvent, audioStream } from "../../../domain/synthesis/audio-events.ts";
-import { type EventStore, type RecordedEvent, readLastEvent } from "../../../eventstore/event-store.ts";
+import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
 import { lastPosition } from "../../../eventstore/sqlite/copy-database.ts";
-import { readSealedEvents } from "../../../ledger/proof/sealed-log.ts";
+import { readLastSealEvent, readSealedEvents } from "../../../ledger/proof/sealed-log.ts";
 import type { Settings } from "../../../settings/read-settings.ts";
 import { openEventStore } from "../../event-log/open-event-store.ts";
 import { readInstallationKeys } from "../../master-key.ts";
@@ -42,7 +42,7 @@ export const readLogFacts = async <T>(
 };
 
 const readNewestSeal = async (events: EventStore): Promise<LogFacts["newestSeal"]> => {
-  const seal = await readLastEvent(events, sealsStream);
+  const seal = await readLastSealEvent(events);
   return seal && isSeal(seal) ? factsOf(seal) : null;
 };
 
