@@ -127,6 +127,7 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
       throw new NotEndorsed("the kept seal is not signed with a given key, nor with one that they endorsed");
     const missing = restores.explain(kept);
     if (missing) return missing;
+    if (restores.mayExplain(kept)) sealKeys.end(); // names the key that the auditor lacks
     throw new NotGenuine(
       otherRoot === undefined
         ? `no seal has the size of the kept one, ${size}`
@@ -144,7 +145,7 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     const checkpoint = sealKeys.add(event);
     compareHeads(event, expected.heads);
     compareTrees(event, checkpoint, expected);
-    restores.addSeal(event, checkpoint);
+    restores.addSeal(event, checkpoint, sealKeys.periods.at(-1)?.trust !== "unknown");
     if (kept?.size === checkpoint.size) {
       if (equalBytes(kept.root, checkpoint.root)) foundKept = true;
       else otherRoot = nameOf(event);
