@@ -35,6 +35,7 @@ export const composeRestore =
       throw new Error(`the clock says ${at}, and the backup was taken at ${manifest.takenAt}: set the clock`);
     const { masterKeys, decrypted } = await findKey(settings, directory, {
       manifest,
+      isLogRestored,
       withoutKey,
       readPassphrase,
     });
@@ -46,7 +47,7 @@ export const composeRestore =
     });
     const staged = isLogRestored ? settings : await copyLog(directory, manifest, target.staged());
     const log = await checkLog(staged, manifest, { masterKeys, given, withoutKey, withoutSeal });
-    if (isLogRestored) compareRestoredLog(manifest, log);
+    if (isLogRestored) compareRestoredLog(manifest, log, withoutKey ? masterKeys : undefined);
     else compareLog(manifest, log.facts);
     const { deletions } = log;
     const restoredAudio = audio && (await target.restoreAudio(audio, { deletions, signal }));
@@ -122,15 +123,20 @@ const findKey = async (
   directory: string,
   {
     manifest: { masterKeyId, masterKey },
+    isLogRestored,
     withoutKey,
     readPassphrase,
-  }: { readonly manifest: Manifest } & Pick<RestoreOptions, "withoutKey" | "readPassphrase">,
+  }: { readonly manifest: Manifest } & Pick<
+    RestoreOptions,
+    "isLogRestored" | "withoutKey" | "readPassphrase"
+  >,
 ): Promise<FoundKey> => {
   if (masterKeyId === null) return { masterKeys: undefined };
   if (settings.masterKey || (await exists(join(settings.dataDir, "master.key")))) {
     const masterKeys = await obtainMasterKeys(settings, { mayCreate: false });
     const ids = masterKeys.map(masterKeyIdOf);
-    if (ids.includes(masterKeyId)) return { masterKeys };
+    // The key of a log in its place may have been replaced after the backup.
+    if (ids.includes(masterKeyId) || (isLogRestored && withoutKey)) return { masterKeys };
     throw new BadSetting(`MASTER_KEY: this key is ${ids[0]}, the one of the backup's log is ${masterKeyId}`);
   }
   if (!masterKey) {

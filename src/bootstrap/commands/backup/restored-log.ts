@@ -14,7 +14,7 @@ import { createSeals } from "../../../ledger/proof/seals.ts";
 import type { Settings } from "../../../settings/read-settings.ts";
 import { openEventStore } from "../../event-log/open-event-store.ts";
 import { parseSealKeys, recordSealKeys, sealSigners } from "../../event-log/seals.ts";
-import type { MasterKeys } from "../../master-key.ts";
+import { type MasterKeys, masterKeyIdOf } from "../../master-key.ts";
 import { readDeletions, readLogFacts } from "./log-facts.ts";
 
 /** The keys of who restores a log. */
@@ -95,11 +95,17 @@ const verify = async (
 
 /**
  * Compares a log that a server's own tools have restored with the backup, which was made before the
- * server's.
+ * server's. `newKeys`: those that may have replaced the master key of the backup, which is lost.
  * @throws {BadBackup}
  */
-export const compareRestoredLog = (manifest: Manifest, { facts, seals }: CheckedLog): void => {
-  const { logId, masterKeyId, newestSeal } = manifest;
+export const compareRestoredLog = (
+  manifest: Manifest,
+  { facts, seals }: CheckedLog,
+  newKeys: MasterKeys | undefined,
+): void => {
+  const { logId, newestSeal } = manifest;
+  const isReplaced = newKeys?.some((key) => masterKeyIdOf(key) === facts.masterKeyId) === true;
+  const { masterKeyId } = isReplaced ? facts : manifest;
   compareLog({ ...manifest, ...facts, logId, masterKeyId }, facts);
   if (newestSeal && !seals.includes(newestSeal.note))
     throw new BadBackup(
