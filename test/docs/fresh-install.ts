@@ -58,7 +58,7 @@ until grep -q '"msg":"listening"' npm.log; do kill -0 $! || { cat npm.log >&2; e
   python3: `exec "${python}" "$@"`,
   docker: `while [ $# -gt 0 ]; do [ "$1" != -f ] || [ -f "$2" ] || exit 1; shift; done`,
   aws: `for word; do case "$word" in file://*) [ -f "\${word#file://}" ] || exit 1;; esac; done`,
-  voxledger: `[ "$*" = "projections install" ] || exec scripts/voxledger "$@"`,
+  voxledger: `case "$*" in "projections install" | "projections status") ;; *) exec scripts/voxledger "$@";; esac`,
 };
 
 /** Secrets that a reader has, where a page has a placeholder. */
