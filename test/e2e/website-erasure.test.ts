@@ -80,7 +80,7 @@ for (const kind of ["SQLite", "EventStoreDB"] as const) {
       return JSON.parse(stdout);
     };
     const create = (...given: string[]): Promise<Website> => json("website", "create", ...given);
-    const erase = (id: string): Promise<Erasure> => json("website", "erase", id);
+    const erase = (id: string): Promise<Erasure> => json("website", "erase", id, "--yes");
     const fromPage = ({ url }: RunningService, { apiKey }: Website): Promise<Response> =>
       fetch(`${url}/v2/text/synthesize?${new URLSearchParams(text)}`, {
         headers: { "X-API-Key": apiKey, Origin: origin },
@@ -110,6 +110,9 @@ for (const kind of ["SQLite", "EventStoreDB"] as const) {
 
       const record = await json<WebsiteRecord>("website", "show", website.id, "--everything");
       expect(record.website).to.include({ name });
+      const unconfirmed = await voxledger("website", "erase", website.id);
+      expect(unconfirmed.exitCode).to.equal(1);
+      expect(unconfirmed.stderr).to.include("confirm with --yes");
       expect(record).to.deep.include({ servings: 2, credentials: [] });
       expect(record.website.origins).to.deep.equal([origin]);
       expect(record.verifications).to.have.length(1);

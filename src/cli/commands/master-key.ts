@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import type { ReplacedMasterKey } from "../../application/accounts/replace-lost-key.ts";
 import type { CommandContext } from "../../application/execute-command.ts";
@@ -6,6 +5,7 @@ import { reason as reasonText } from "../../domain/accounts/key.ts";
 import { parse } from "../../domain/validation.ts";
 import { fields } from "../columns.ts";
 import { operator, print } from "../command.ts";
+import { confirm } from "../confirm.ts";
 
 interface Replacement extends ReplacedMasterKey {
   /** The verifier key of the seals from now on. */
@@ -40,21 +40,13 @@ export const registerMasterKeyCommands = (program: Command, replace: ReplaceMast
     .action(async ({ lost, reason, yes }: Options, command: Command) => {
       if (!lost) throw new Error("say --lost. A key that is not lost is rotated: docs/operate/master-key.md");
       const why = parse(reasonText, reason);
-      if (!yes) await confirm();
+      if (!yes) await confirm(warning, "lost");
       print(command, await replace(why, operator), replacementText);
     });
 };
 
 const warning =
   "Credentials and webhooks that only the lost key decrypts are removed, and audio gets new names. Stop every instance first.";
-
-/** @throws unless somebody confirms it */
-const confirm = async (): Promise<void> => {
-  if (!process.stdin.isTTY) throw new Error(`${warning} Without a terminal, confirm with --yes`);
-  using lines = createInterface({ input: process.stdin, output: process.stderr });
-  const given = await lines.question(`${warning} Type "lost" to continue: `);
-  if (given.trim() !== "lost") throw new Error("not confirmed: nothing was changed");
-};
 
 const listOf = (items: readonly string[]): string => items.join(", ") || "none";
 
