@@ -2,7 +2,7 @@ import { environment } from "./settings.ts";
 
 /** Settings as they were given, without those that are or hold secrets. */
 export interface SettingsWithoutSecrets {
-  /** Of addresses only scheme, host and port. */
+  /** Addresses have only their scheme, host and port. */
   readonly settings: Readonly<Record<string, string>>;
   /** The names of the settings that are left out. */
   readonly withheld: readonly string[];

@@ -5,6 +5,7 @@ import { withTemporaryFolder } from "../support/child-process.ts";
 import { bytesOf, registerWebsite, synthesize } from "../support/client.ts";
 import { failToStart, startInstance } from "../support/instance.ts";
 import { until } from "../support/processes.ts";
+import { streamsAfter } from "../support/streams-after.ts";
 
 describe("a running instance, when a later version changes the log's format", () => {
   it("records nothing from then on, and exits with code 1 and one line; it cannot be started again", () =>
@@ -28,12 +29,7 @@ describe("a running instance, when a later version changes the log's format", ()
         "voxledger: the log has format 3, and this version reads format 2: start Voxledger 0.9.0 or a later version\n";
       await until("the instance reports the format", () => service.log.includes(line));
       expect(await service.stop()).to.equal(1);
-      const later: string[] = [];
-      for await (const { events, caughtUp } of store.subscribe({ fromExclusive: position })) {
-        later.push(...events.map(({ stream }) => stream));
-        if (caughtUp) break;
-      }
-      expect(later).to.deep.equal([]);
+      expect(await streamsAfter(store, position)).to.deep.equal([]);
       await store.close();
 
       const { code, stderr } = await failToStart({ PORT: "0", DATA_DIR: folder, ...settings });

@@ -113,7 +113,7 @@ export const openTarget = async (settings: Settings, parts: Parts) => {
        * key, if it is missing in DATA_DIR.
        */
       publish: async (key: Buffer | undefined): Promise<void> => {
-        // Of two restores at once, one fails here.
+        // If two restores run at once, one of them fails here.
         if (logStage !== undefined) await publishSealKeys(logStage);
         if (key) await writeKey(key);
         if (audioPath !== undefined) await publishAudio(audioPath);

@@ -153,7 +153,10 @@ const backUpAudio = async (
   };
 };
 
-/** Without it, copies are compared with the audio of the service. */
+/**
+ * Returns the path of the list if the list is intact. Without a list, copies are compared with the
+ * audio of the service.
+ */
 const intactList = async (path: string, sha256: string): Promise<string | undefined> =>
   (await exists(path)) && (await readSha256(path)) === sha256 ? path : undefined;
 
