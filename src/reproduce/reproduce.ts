@@ -181,6 +181,8 @@ const readFile = async (name: string): Promise<Uint8Array<ArrayBuffer>> => {
 
 const attempt = async (task: () => Promise<Verdict>): Promise<void> => {
   form.inert = true;
+  result.setAttribute("aria-busy", "true");
+  conclude(verdict("Computing…", "equal"));
   try {
     conclude(await task());
   } catch (error) {
@@ -197,8 +199,6 @@ form.addEventListener("submit", (event) => {
   const [caller, request] = [callerIn(fields), requestIn(fields)];
   facts.replaceChildren();
   actions.replaceChildren();
-  conclude(verdict("Computing…", "equal"));
-  result.setAttribute("aria-busy", "true");
   const ledgerName = String(fields.get("ledgerName")).trim().toLowerCase();
   const service = createService(page.base, caller);
   void attempt(() => compare({ service, caller, request, ledgerName }));
