@@ -98,6 +98,7 @@ describe("/reproduce in a browser", () => {
         };
         let spoken: string;
         do {
+          complaints = []; // of a refusal
           await compare(fields);
           await page.getByRole("button", { name: "Have it spoken" }).click();
           spoken = await resultOf();
