@@ -102,7 +102,7 @@ describe("/reproduce in a browser", () => {
           await compare(fields);
           await page.getByRole("button", { name: "Have it spoken" }).click();
           spoken = await resultOf();
-        } while (isOverloaded(spoken));
+        } while (isOverloaded(spoken) || spoken.startsWith("The voice failed"));
         expect(spoken).to.match(/^All \d+ samples are equal: this is what was charged\.$/);
         const name = (await factsOf())["Name that was charged"] ?? "";
         expect(await compare({ ...fields, ledgerName: name })).to.match(/^All \d+ samples are equal/);
