@@ -36,9 +36,12 @@ export interface Replacement {
   readonly written: string;
 }
 
-/** Rewrites all matches of a global pattern. */
+/**
+ * Rewrites all matches of a global pattern. Most patterns match nothing in a text, and `matchAll`
+ * makes a copy of the pattern, so a search comes first.
+ */
 export const rewrite = (source: MappedText, pattern: RegExp, write: Write): MappedText =>
-  replace(source, rewritten(source.text.matchAll(pattern), write));
+  source.text.search(pattern) < 0 ? source : replace(source, rewritten(source.text.matchAll(pattern), write));
 
 function* rewritten(matches: Iterable<RegExpExecArray>, write: Write): Generator<Replacement> {
   for (const match of matches) {
