@@ -63,6 +63,7 @@ export class StoreWriter {
   };
   /** Ends the pauses between attempts. */
   #wakeUp = new AbortController();
+  #pauses = 0;
   #isFailing = false;
   /** True while the store has no space for new objects. */
   #isFull = false;
@@ -215,14 +216,17 @@ export class StoreWriter {
     this.#isFull = error instanceof AudioStoreFull;
   }
 
-  #pause(failures: number): Promise<void> {
+  async #pause(failures: number): Promise<void> {
     const { time, random } = this.#options;
     const maxMs = this.#state === "open" ? maxPauseMs : maxPauseWhileDrainingMs;
     const ms = exponentialBackoff({ firstMs: firstPauseMs, maxMs }, failures, random);
-    return sleep(ms, { time, signal: this.#wakeUp.signal }).catch(() => undefined);
+    this.#pauses++;
+    await sleep(ms, { time, signal: this.#wakeUp.signal }).catch(() => undefined);
+    this.#pauses--;
   }
 
   #wakeAll(): void {
+    if (this.#pauses === 0) return;
     this.#wakeUp.abort();
     this.#wakeUp = new AbortController();
   }
