@@ -160,6 +160,7 @@ for (const [name, openStore] of [
     it("learns up to where the log is genuine if the master key was lost", async () => {
       const website = await running({ MASTER_KEY: old }, async (service) => registerWebsite(service.url));
       const address = await running({ MASTER_KEY: old }, (service) => speak(service, website));
+      await succeed({ MASTER_KEY: old }, "website", "origins", website.id, "https://old.example");
       const event = ["--event", "key.suspended"];
       await succeed({ MASTER_KEY: old }, "webhook", "add", "https://example.com/hook", ...event);
       await setCredentials(website.id);
@@ -185,6 +186,20 @@ for (const [name, openStore] of [
       expect(listed).to.include(`${current} (new: `);
       expect(listed).not.to.include(next);
       expect(await startError(environment({ MASTER_KEY: old }))).to.match(/^MASTER_KEY: this key is/);
+
+      const env = { MASTER_KEY: next };
+      const shown = await succeed(env, "website", "show", website.id);
+      expect(shown)
+        .to.match(/^name +\(lost\)$/m)
+        .and.match(/^lost +name, origins: no key here decrypts/m);
+      expect(shown).not.to.include("encrypted:");
+      expect(await succeed(env, "website", "list")).to.match(/\(lost\).*\(lost\)$/m);
+      await succeed(env, "website", "rename", website.id, "Shop");
+      const restored = await succeed(env, "website", "origins", website.id, "https://shop.example");
+      expect(restored)
+        .to.match(/^name +Shop$/m)
+        .and.match(/^origins +https:\/\/shop.example$/m);
+      expect(restored).not.to.match(/^lost/m);
 
       await running({ MASTER_KEY: next }, async (service) => {
         const { url } = service;

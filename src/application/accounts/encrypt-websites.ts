@@ -1,4 +1,4 @@
-import { dataKeyPrefix } from "../../domain/accounts/data-key.ts";
+import { dataKeyPrefix, isEncrypted } from "../../domain/accounts/data-key.ts";
 import { personalMembers } from "../../domain/accounts/event-shapes.ts";
 import { websiteOfStream, websiteStream } from "../../domain/accounts/website.ts";
 import type {
@@ -87,8 +87,6 @@ export const encryptWebsites = (store: EventStore, keys: DataKeys): EventStore =
 };
 
 const isOfKey = ({ stream }: RecordedEvent): boolean => stream.startsWith(dataKeyPrefix);
-
-export const isEncrypted = (text: string): boolean => /^encrypted:v1\.[\w-]{38,}$/.test(text);
 
 /**
  * The texts of an event that name a person or host. Another program may have written values of any
