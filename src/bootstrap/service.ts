@@ -177,6 +177,7 @@ export const composeService = async (
   const sealer = await composeSeals(settings, { ...core, masterKeys, clock });
   const sealSchedule = scheduleSeals({ ...sealer, time: backgroundTime, onError });
   resources.defer(sealSchedule.stop);
+  await sealSchedule.begin();
   const known = core.knownEntries;
   const eventLog = createEventLog({ store: core.storeAsWritten, known, clock, time: backgroundTime });
   const audioParts = { ...audio, retentionStats };

@@ -144,6 +144,17 @@ for (const [name, openStore] of [
       });
     });
 
+    it("needs no other key if it was fetched from a service that stopped at once, before a rotation", async () => {
+      const key = await running({ MASTER_KEY: old }, async ({ url }) =>
+        (await (await fetch(`${url}/.well-known/voxledger-seal.pub`)).text()).trim(),
+      );
+      await running({ MASTER_KEY: next, MASTER_KEY_PREVIOUS: old }, async () => {});
+      await exportTo("rotated", { MASTER_KEY: next, MASTER_KEY_PREVIOUS: old });
+      const { exitCode, stdout, stderr } = await verifyFile("rotated", "--key", key);
+      expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: "" });
+      expect(stdout).to.match(/^then up to position \d+ by .* endorsed$/m);
+    });
+
     it("is told which key is missing if the seal key changed without the former one", async () => {
       await exportTo("first", { MASTER_KEY: old, SEAL_KEY: keyOf(5) });
       const [key = ""] = await publicKeys();

@@ -220,6 +220,27 @@ describe("the schedule of seals", () => {
     }
   });
 
+  it("begins with a seal of a log that has none, and with no other", async () => {
+    await using opened = new AsyncDisposableStack();
+    const temporary = await openTemporaryStore();
+    opened.defer(temporary.remove);
+    const errors: unknown[] = [];
+    const begin = async () => {
+      const seals = createSeals({ ...options, store: temporary.store });
+      const time = createManualTime();
+      const schedule = scheduleSeals({ seals, time, onError: (_, error) => errors.push(error) });
+      opened.defer(schedule.stop);
+      await schedule.begin();
+      return schedule.lastSealedAt;
+    };
+    const sealedAt = await begin();
+    expect(await begin())
+      .to.equal(sealedAt)
+      .and.not.equal(undefined);
+    expect(await verifyLog(temporary.store, { keys })).to.deep.include({ seals: 1 });
+    expect(errors).to.deep.equal([]);
+  });
+
   it("cancels a seal that is stopped while its events are being read", async () => {
     const temporary = await openTemporaryStore();
     const website = { websiteId: "w1", name: "example.com", origins: [] };
