@@ -5,6 +5,7 @@ import { createActivity } from "../application/health/activity.ts";
 import type { Reports } from "../application/health/combine-reports.ts";
 import { createScheduler } from "../async/scheduler/scheduler.ts";
 import { backgroundTime } from "../async/time.ts";
+import type { Rendition } from "../audio/pipeline/pipeline.ts";
 import { beginWith, catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
 import { voicesToChoose } from "../domain/catalog/natural-voices.ts";
 import { releaseSeed } from "../domain/catalog/seed/seed.ts";
@@ -19,7 +20,7 @@ import type { Settings } from "../settings/read-settings.ts";
 import type { superviseHostProcess } from "../subprocess/supervisor.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
 import { composeAccess } from "./access.ts";
-import { composeAudioReports } from "./audio-reports.ts";
+import { composeAudioReports, composeErasedAudio } from "./audio-reports.ts";
 import type { Machine } from "./clock/service-clock.ts";
 import { type Core, composeCore, type Runtime } from "./core.ts";
 import { composeLedger } from "./event-log/ledger.ts";
@@ -138,19 +139,24 @@ export const composeService = async (
   await addReleaseVoices(core, settings);
 
   // Audio, and the changes that other instances make to it.
-  const audio = await composeAudio(runtime, core, namingKey);
+  const onMade = (made: Rendition): void => erasedAudio.noteMade(made);
+  const audio = await composeAudio(runtime, core, namingKey, onMade);
   const audioReports = composeAudioReports(
     runtime,
     core,
     async () => audio.audioStore,
     audio.pipeline.forget,
   );
+  const erasedAudio = composeErasedAudio(runtime, core, audioReports);
   const onUnusable = (error: Error): void => {
     isLogLost ||= error instanceof EventStoreLost;
     onFatal(error);
   };
   const others = followOthers(core, cipher.keyIds, {
-    forget: audio.pipeline.forget,
+    forget: (hash) => {
+      audio.pipeline.forget(hash);
+      erasedAudio.noteDeleted(hash);
+    },
     onFatal: onUnusable,
     onError,
   });

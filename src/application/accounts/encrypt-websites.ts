@@ -18,9 +18,14 @@ const marker = "encrypted:";
 /**
  * Encrypts the names and origins of websites under their data keys when they are appended, and
  * decrypts them when they are read. A text that no key of this process decrypts is read as it is
- * stored: it is the origin of no page, so that it grants nothing.
+ * stored: it is the origin of no page, so that it grants nothing. `onErased`: called with the
+ * website of each erasure that is read, perhaps repeatedly.
  */
-export const encryptWebsites = (store: EventStore, keys: DataKeys): EventStore => {
+export const encryptWebsites = (
+  store: EventStore,
+  keys: DataKeys,
+  onErased: (websiteId: string) => void = () => {},
+): EventStore => {
   /** A repeat of an append must be recognised as one: it has the same events. */
   const encrypted = new WeakMap<readonly NewEvent[], readonly NewEvent[]>();
 
@@ -41,7 +46,10 @@ export const encryptWebsites = (store: EventStore, keys: DataKeys): EventStore =
   const decrypted = async (event: RecordedEvent): Promise<RecordedEvent> => {
     const websiteId = websiteOfStream(event.stream);
     if (websiteId === undefined) return event;
-    if (event.type === "WebsiteErased") keys.forget(websiteId);
+    if (event.type === "WebsiteErased") {
+      keys.forget(websiteId);
+      onErased(websiteId);
+    }
     if (!textsOf(event).some(isEncrypted)) return event;
     const cipher = await keys.find(websiteId);
     return cipher ? mapPersonal(event, (text) => decryptText(cipher, text, websiteId)) : event;

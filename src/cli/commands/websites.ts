@@ -101,7 +101,7 @@ const erasureText = ({ websiteId, erasedAt, keys, deletedAudio, stays }: Erasure
       "ended keys": keys.join(" ") || "none",
       "private audio deleted": String(deletedAudio),
     }),
-    "Repeat the command after some minutes: a request that was in progress may have stored audio.",
+    "Running instances delete what their requests in progress still store. If one was killed meanwhile, repeat the command.",
     stays.length === 0
       ? "Nothing of it stays in the log but its usage, under its id."
       : "These events stay, because seals cover them: without them, nothing after them could be proven.",

@@ -1,0 +1,85 @@
+import { expect } from "chai";
+import { createErasedAudio } from "../../../src/application/audio/erased-audio.ts";
+import type { Rendition } from "../../../src/audio/pipeline/pipeline.ts";
+import { Unavailable } from "../../../src/domain/errors.ts";
+import { createManualTime, until } from "../../support/manual-time.ts";
+
+const made = (hash: string, websiteId?: string): Rendition => ({ hash, recipe: { websiteId } }) as Rendition;
+
+describe("the private audio of an erased website", () => {
+  const start = ({ failures = 0, shown = [] as string[] } = {}) => {
+    const time = createManualTime();
+    const deleted: string[] = [];
+    const errors: string[] = [];
+    let left = failures;
+    const audio = createErasedAudio({
+      deleteAudio: async (hash) => {
+        if (left-- > 0) throw new Unavailable("The store is down.", 1);
+        deleted.push(hash);
+        return { hash, objects: [], purged: false };
+      },
+      isErased: (id) => shown.includes(id),
+      time,
+      onError: (what) => errors.push(what),
+    });
+    return { ...audio, time, deleted, errors };
+  };
+
+  it("is deleted if it was made shortly before the erasure, which has not deleted it itself", async () => {
+    const { noteMade, noteErased, noteDeleted, time, deleted, close } = start();
+    for (const one of [made("a", "w"), made("b", "v"), made("c"), made("d", "w")]) noteMade(one);
+    noteErased("w");
+    noteErased("w");
+    noteDeleted("a");
+    expect(time.waiting()).to.equal(1);
+    time.advance(10_000);
+    await close();
+    expect(deleted).to.deep.equal(["d"]);
+  });
+
+  it("is deleted at once if the service stops", async () => {
+    const { noteMade, noteErased, deleted, errors, close } = start();
+    noteMade(made("a", "w"));
+    noteErased("w");
+    await close();
+    expect({ deleted, errors }).to.deep.equal({ deleted: ["a"], errors: [] });
+  });
+
+  it("is deleted if it is made after the erasure, before and after the views show that", () => {
+    const { noteMade, noteErased, deleted } = start({ shown: ["v"] });
+    noteErased("w");
+    for (const one of [made("a", "w"), made("b", "v"), made("c", "u")]) noteMade(one);
+    expect(deleted).to.deep.equal(["a", "b"]);
+  });
+
+  it("is known for a quarter of an hour", async () => {
+    const { noteMade, noteErased, time, deleted, close } = start();
+    noteMade(made("a", "w"));
+    time.advance(8 * 60_000);
+    noteMade(made("b", "w"));
+    time.advance(8 * 60_000);
+    noteMade(made("c", "v"));
+    noteErased("w");
+    await close();
+    expect(deleted).to.deep.equal(["b"]);
+  });
+
+  it("is deleted as soon as the store can be written, and reported if the service stops before", async () => {
+    const { noteMade, noteErased, time, deleted, errors, close } = start({ failures: 2 });
+    noteErased("w");
+    noteMade(made("a", "w"));
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await until(() => time.waiting() === (attempt === 0 ? 2 : 1));
+      time.advance(60_000);
+    }
+    await until(() => deleted.length === 1);
+    await close();
+    expect(errors).to.deep.equal([]);
+
+    const down = start({ failures: Number.POSITIVE_INFINITY, shown: ["w"] });
+    down.noteMade(made("a", "w"));
+    await until(() => down.time.waiting() === 1);
+    await down.close();
+    expect(down.errors).to.deep.equal(["the audio a of an erased website could not be deleted"]);
+  });
+});
