@@ -42,7 +42,7 @@ export const composeAudioReports = (
 
 /** Composes the deletion of private audio that this process makes while its website is erased. */
 export const composeErasedAudio = (
-  { resources, onError }: Pick<Runtime, "resources" | "onError">,
+  { resources, shutdownTimeLeft, onError }: Pick<Runtime, "resources" | "shutdownTimeLeft" | "onError">,
   { runner, onErased }: Pick<Core, "runner" | "onErased">,
   { deleteAudio }: { readonly deleteAudio: DeleteAudio },
 ): ErasedAudio => {
@@ -50,6 +50,6 @@ export const composeErasedAudio = (
   const isErased = (id: string): boolean => findKnownWebsite(shown, id)?.status === "erased";
   const erasedAudio = createErasedAudio({ deleteAudio, isErased, time: backgroundTime, onError });
   onErased.push(erasedAudio.noteErased);
-  resources.defer(erasedAudio.close);
+  resources.defer(() => erasedAudio.close(shutdownTimeLeft()));
   return erasedAudio;
 };

@@ -82,8 +82,8 @@ const lostLogMs = 1_000;
  *    another instance would have to take it over.
  * 5. No more webhooks are sent; those in flight are repeated by another instance. Requests per
  *    minute are reported a last time.
- * 6. The pipeline waits until audio is stored. Only then do the helper, which encodes the audio,
- *    and the audio store close.
+ * 6. The audio of erased websites is deleted, and the pipeline waits until other audio is stored.
+ *    Only then do the helper, which encodes the audio, and the audio store close.
  * 7. Pending commands end, the views stop, and the event log closes last: every step above appends
  *    to it.
  *

@@ -1,3 +1,4 @@
+import { withDeadline } from "../../async/deadline.ts";
 import { afterErrors, retry } from "../../async/retry.ts";
 import { sleep } from "../../async/sleep.ts";
 import type { Time } from "../../async/time.ts";
@@ -14,7 +15,7 @@ interface ErasedAudioOptions {
 }
 
 /** Requests in progress record what they serve within this time after the audio is made. */
-const rememberedMs = 15 * 60_000;
+const recordedMs = 15 * 60_000;
 /** The erasure itself deletes and counts what it finds, meanwhile. */
 const erasureMs = 10_000;
 const afterFailures = afterErrors((error) => error instanceof Unavailable, {
@@ -30,15 +31,25 @@ export type ErasedAudio = ReturnType<typeof createErasedAudio>;
  * record its audio later.
  */
 export const createErasedAudio = ({ deleteAudio, isErased, time, onError }: ErasedAudioOptions) => {
-  /** The private audio of the last minutes, the oldest first. */
-  const made = new Map<string, { readonly websiteId: string; readonly at: number }>();
+  /**
+   * The websites of recent private audio, by hash, in two parts of which the older one is dropped
+   * as a whole. Removing entries from the front of one map would slow down its iterations: V8 keeps
+   * the places of removed entries until it rehashes.
+   */
+  let recent = new Map<string, string>();
+  let earlier = new Map<string, string>();
+  let recentSince = time.now();
   /** The views may show these erasures later. */
   const erased = new Set<string>();
   const deletions = new Set<Promise<void>>();
   const closed = new AbortController();
 
+  const forget = (hash: string): void => {
+    recent.delete(hash);
+    earlier.delete(hash);
+  };
   const deleteUntilDone = async (hash: string): Promise<void> => {
-    made.delete(hash);
+    forget(hash);
     const { signal } = closed;
     try {
       await retry({ time, delayAfter: afterFailures, signal }, () => deleteAudio(hash, { actor: "system" }));
@@ -48,7 +59,8 @@ export const createErasedAudio = ({ deleteAudio, isErased, time, onError }: Eras
   };
   const deleteMadeBefore = async (websiteId: string): Promise<void> => {
     await sleep(erasureMs, { time, signal: closed.signal }).catch(() => {});
-    for (const [hash, one] of made) if (one.websiteId === websiteId) await deleteUntilDone(hash);
+    for (const made of [earlier, recent])
+      for (const [hash, owner] of made) if (owner === websiteId) await deleteUntilDone(hash);
   };
   const start = (deletion: Promise<void>): void => {
     deletions.add(deletion);
@@ -63,13 +75,11 @@ export const createErasedAudio = ({ deleteAudio, isErased, time, onError }: Eras
         start(deleteUntilDone(hash));
         return;
       }
-      const now = time.now();
-      made.delete(hash);
-      made.set(hash, { websiteId, at: now });
-      for (const [oldest, { at }] of made) {
-        if (now - at <= rememberedMs) break;
-        made.delete(oldest);
+      if (time.now() - recentSince > recordedMs) {
+        [earlier, recent] = [recent, new Map()];
+        recentSince = time.now();
       }
+      recent.set(hash, websiteId);
     },
     /** Call it when the event log says that a website is erased. */
     noteErased: (websiteId: string): void => {
@@ -78,11 +88,16 @@ export const createErasedAudio = ({ deleteAudio, isErased, time, onError }: Eras
       start(deleteMadeBefore(websiteId));
     },
     /** Call it when audio was deleted. */
-    noteDeleted: (hash: string): void => void made.delete(hash),
-    /** Does at once what is to be done. Resolves when no deletion is in progress. */
-    close: async (): Promise<void> => {
-      closed.abort(new Error("the service stopped: erase the website again"));
-      await Promise.all(deletions);
+    noteDeleted: forget,
+    /** Does at once what is to be done, at most for `timeoutMs`. */
+    close: async (timeoutMs: number): Promise<void> => {
+      const stopped = new Error("the service stopped: erase the website again");
+      closed.abort(stopped);
+      try {
+        await withDeadline({ time, ms: timeoutMs, onTimeout: () => stopped }, () => Promise.all(deletions));
+      } catch (error) {
+        onError("audio of an erased website could not be deleted in time", error);
+      }
     },
   };
 };

@@ -33,7 +33,7 @@ describe("the private audio of an erased website", () => {
     noteDeleted("a");
     expect(time.waiting()).to.equal(1);
     time.advance(10_000);
-    await close();
+    await close(1_000);
     expect(deleted).to.deep.equal(["d"]);
   });
 
@@ -41,7 +41,7 @@ describe("the private audio of an erased website", () => {
     const { noteMade, noteErased, deleted, errors, close } = start();
     noteMade(made("a", "w"));
     noteErased("w");
-    await close();
+    await close(1_000);
     expect({ deleted, errors }).to.deep.equal({ deleted: ["a"], errors: [] });
   });
 
@@ -52,16 +52,19 @@ describe("the private audio of an erased website", () => {
     expect(deleted).to.deep.equal(["a", "b"]);
   });
 
-  it("is known for a quarter of an hour", async () => {
+  it("is known for a quarter of an hour, and forgotten at most as long after that", async () => {
     const { noteMade, noteErased, time, deleted, close } = start();
+    const minutes = 60_000;
     noteMade(made("a", "w"));
-    time.advance(8 * 60_000);
+    time.advance(10 * minutes);
     noteMade(made("b", "w"));
-    time.advance(8 * 60_000);
-    noteMade(made("c", "v"));
+    time.advance(6 * minutes);
+    noteMade(made("c", "w"));
+    time.advance(16 * minutes);
+    noteMade(made("d", "v"));
     noteErased("w");
-    await close();
-    expect(deleted).to.deep.equal(["b"]);
+    await close(1_000);
+    expect(deleted).to.deep.equal(["c"]);
   });
 
   it("is deleted as soon as the store can be written, and reported if the service stops before", async () => {
@@ -73,13 +76,29 @@ describe("the private audio of an erased website", () => {
       time.advance(60_000);
     }
     await until(() => deleted.length === 1);
-    await close();
+    await close(1_000);
     expect(errors).to.deep.equal([]);
 
     const down = start({ failures: Number.POSITIVE_INFINITY, shown: ["w"] });
     down.noteMade(made("a", "w"));
     await until(() => down.time.waiting() === 1);
-    await down.close();
+    await down.close(1_000);
     expect(down.errors).to.deep.equal(["the audio a of an erased website could not be deleted"]);
+  });
+
+  it("is reported when the service stops while its deletion takes too long", async () => {
+    const time = createManualTime();
+    const errors: string[] = [];
+    const audio = createErasedAudio({
+      deleteAudio: () => new Promise(() => {}),
+      isErased: () => true,
+      time,
+      onError: (what) => errors.push(what),
+    });
+    audio.noteMade(made("a", "w"));
+    const closed = audio.close(1_000);
+    time.advance(1_000);
+    await closed;
+    expect(errors).to.deep.equal(["audio of an erased website could not be deleted in time"]);
   });
 });
