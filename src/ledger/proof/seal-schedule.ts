@@ -1,4 +1,4 @@
-import { untilAborted } from "../../async/deadline.ts";
+import { withDeadline } from "../../async/deadline.ts";
 import { repeatEvery } from "../../async/repeat.ts";
 import type { Time } from "../../async/time.ts";
 import type { EpochMs } from "../../domain/time.ts";
@@ -48,9 +48,11 @@ export const scheduleSeals = ({ seals, time, onError }: SealScheduleOptions) => 
      * It never rejects: what fails, or takes too long, is done by the schedule.
      */
     begin: async (): Promise<void> => {
-      const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(firstMs)]);
-      checking = check(Number.POSITIVE_INFINITY, signal);
-      await untilAborted(checking, signal).catch(() => {});
+      const onTimeout = () => new Error("the first seal took too long");
+      await withDeadline({ time, ms: firstMs, onTimeout, signal: stopped.signal }, (signal) => {
+        checking = check(Number.POSITIVE_INFINITY, signal);
+        return checking;
+      }).catch(() => {});
     },
     /** The time of the last seal of any process; undefined before a check has succeeded. */
     get lastSealedAt(): EpochMs | undefined {

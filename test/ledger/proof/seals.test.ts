@@ -241,6 +241,25 @@ describe("the schedule of seals", () => {
     expect(errors).to.deep.equal([]);
   });
 
+  it("delays a start by at most a second", async () => {
+    const time = createManualTime();
+    const errors: unknown[] = [];
+    let isAborted = false;
+    const sealIfDue = (_interval: number, _metadata: unknown, signal?: AbortSignal) =>
+      new Promise<never>((_, reject) => {
+        signal?.addEventListener("abort", () => {
+          isAborted = true;
+          reject(signal.reason);
+        });
+      });
+    const schedule = scheduleSeals({ seals: { sealIfDue }, time, onError: (_, error) => errors.push(error) });
+    const begun = schedule.begin();
+    time.advance(1_000);
+    await begun;
+    await schedule.stop();
+    expect({ isAborted, errors }).to.deep.equal({ isAborted: true, errors: [] });
+  });
+
   it("cancels a seal that is stopped while its events are being read", async () => {
     const temporary = await openTemporaryStore();
     const website = { websiteId: "w1", name: "example.com", origins: [] };
