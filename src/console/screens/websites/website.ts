@@ -44,6 +44,7 @@ const Name = ({ website, onChange }: WebsiteProps): VNode => {
   const mayChange = useMayChange();
   const [isOpen, setOpen] = useState(false);
   const { send } = useChange(onChange);
+  const known = website.lost?.includes("name") ? "" : website.name;
   const rename = (fields: FormData) =>
     send("PUT", `admin/websites/${encodeURIComponent(website.id)}/name`, { name: fields.get("name") });
   return html`<div class="head">
@@ -52,7 +53,7 @@ const Name = ({ website, onChange }: WebsiteProps): VNode => {
     ${
       isOpen &&
       html`<${Confirm} title="Rename the website" action="Rename" onConfirm=${rename} onClose=${() => setOpen(false)}>
-        <${Field} label="Name" control=${{ name: "name", required: true, maxlength: 200, defaultValue: website.name }} />
+        <${Field} label="Name" control=${{ name: "name", required: true, maxlength: 200, defaultValue: known }} />
       <//>`
     }
   </div>`;
