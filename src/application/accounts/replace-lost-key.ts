@@ -47,7 +47,7 @@ export interface ReplacedMasterKey {
     readonly engine: ByokEngine;
   }[];
   readonly removedWebhooks: readonly { readonly webhookId: string; readonly url: string }[];
-  /** The ids of websites whose names and origins are lost: their origins must be set again. */
+  /** The ids of websites whose names and origins are lost, and must be set again. */
   readonly lostNames: readonly string[];
 }
 
