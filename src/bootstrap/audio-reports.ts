@@ -40,7 +40,7 @@ export const composeAudioReports = (
   };
 };
 
-/** Composes the deletion of private audio that this process makes while its website is erased. */
+/** Composes the deletion of private audio that this process stores while its website is erased. */
 export const composeErasedAudio = (
   { resources, shutdownTimeLeft, onError }: Pick<Runtime, "resources" | "shutdownTimeLeft" | "onError">,
   { runner, onErased }: Pick<Core, "runner" | "onErased">,

@@ -5,7 +5,7 @@ import { createActivity } from "../application/health/activity.ts";
 import type { Reports } from "../application/health/combine-reports.ts";
 import { createScheduler } from "../async/scheduler/scheduler.ts";
 import { backgroundTime } from "../async/time.ts";
-import type { Rendition } from "../audio/pipeline/pipeline.ts";
+import type { PipelineOptions } from "../audio/pipeline/pipeline.ts";
 import { beginWith, catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
 import { voicesToChoose } from "../domain/catalog/natural-voices.ts";
 import { releaseSeed } from "../domain/catalog/seed/seed.ts";
@@ -139,8 +139,8 @@ export const composeService = async (
   await addReleaseVoices(core, settings);
 
   // Audio, and the changes that other instances make to it.
-  const onMade = (made: Rendition): void => erasedAudio.noteMade(made);
-  const audio = await composeAudio(runtime, core, namingKey, onMade);
+  const onStored: PipelineOptions["onStored"] = (audio) => erasedAudio.noteStored(audio);
+  const audio = await composeAudio(runtime, core, namingKey, onStored);
   const audioReports = composeAudioReports(
     runtime,
     core,

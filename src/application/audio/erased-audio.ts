@@ -14,7 +14,7 @@ interface ErasedAudioOptions {
   readonly onError: (what: string, error: unknown) => void;
 }
 
-/** Requests in progress record what they serve within this time after the audio is made. */
+/** Requests in progress record what they serve within this time after the audio is stored. */
 const recordedMs = 15 * 60_000;
 /** The erasure itself deletes and counts what it finds, meanwhile. */
 const erasureMs = 10_000;
@@ -26,7 +26,7 @@ const afterFailures = afterErrors((error) => error instanceof Unavailable, {
 export type ErasedAudio = ReturnType<typeof createErasedAudio>;
 
 /**
- * Deletes the private audio that this process makes while its website is erased. The erasure finds
+ * Deletes the private audio that this process stores while its website is erased. The erasure finds
  * only what was recorded as served before it: a request that was in progress then may store and
  * record its audio later.
  */
@@ -57,10 +57,10 @@ export const createErasedAudio = ({ deleteAudio, isErased, time, onError }: Eras
       onError(`the audio ${hash} of an erased website could not be deleted`, error);
     }
   };
-  const deleteMadeBefore = async (websiteId: string): Promise<void> => {
+  const deleteStoredBefore = async (websiteId: string): Promise<void> => {
     await sleep(erasureMs, { time, signal: closed.signal }).catch(() => {});
-    for (const made of [earlier, recent])
-      for (const [hash, owner] of made) if (owner === websiteId) await deleteUntilDone(hash);
+    for (const stored of [earlier, recent])
+      for (const [hash, owner] of stored) if (owner === websiteId) await deleteUntilDone(hash);
   };
   const start = (deletion: Promise<void>): void => {
     deletions.add(deletion);
@@ -68,8 +68,8 @@ export const createErasedAudio = ({ deleteAudio, isErased, time, onError }: Eras
   };
 
   return {
-    /** Call it when audio is made. */
-    noteMade: ({ hash, recipe: { websiteId } }: Rendition): void => {
+    /** Call it when audio is about to be stored. */
+    noteStored: ({ hash, recipe: { websiteId } }: Pick<Rendition, "hash" | "recipe">): void => {
       if (websiteId === undefined) return;
       if (erased.has(websiteId) || isErased(websiteId)) {
         start(deleteUntilDone(hash));
@@ -85,7 +85,7 @@ export const createErasedAudio = ({ deleteAudio, isErased, time, onError }: Eras
     noteErased: (websiteId: string): void => {
       if (erased.has(websiteId)) return;
       erased.add(websiteId);
-      start(deleteMadeBefore(websiteId));
+      start(deleteStoredBefore(websiteId));
     },
     /** Call it when audio was deleted. */
     noteDeleted: forget,

@@ -135,8 +135,8 @@ export interface PipelineOptions extends Pick<RendererOptions, "engines" | "enco
   /** Returns a number from 0 to 1. */
   readonly random?: () => number;
   readonly limits?: Partial<PipelineLimits>;
-  /** Called when an engine has made audio, which is about to be stored. */
-  readonly onMade?: (rendition: Rendition) => void;
+  /** Called when audio is about to be stored under its name, after its synthesis or a move. */
+  readonly onStored?: (audio: Pick<Rendition, "hash" | "recipe">) => void;
   /** False while instances may run that know only the former names of audio. Default: true. */
   readonly isUpgraded?: () => boolean;
 }
@@ -252,7 +252,7 @@ const keptReads = ({
 const assemble = (parts: PipelineOptions) => {
   const { engines, encoder, decoder, store, cache } = parts;
   const { time = systemTime, log = quiet, random = Math.random, isUpgraded = () => true } = parts;
-  const { onMade = () => {} } = parts;
+  const { onStored = () => {} } = parts;
   const { scheduler = createScheduler({ time }) } = parts;
   const limits = { ...pipelineLimits, ...parts.limits };
   const reader = createStoreReader({ ...limits, store, time, log });
@@ -282,8 +282,8 @@ const assemble = (parts: PipelineOptions) => {
       cache.set(name, audio);
       if (how !== "made") return;
       writer.put(name, audio, { mayDiffer });
-      onMade(rendition);
+      onStored(rendition);
     },
   });
-  return { store, cache, time, limits, reader, writer, synthesesInFlight, isUpgraded };
+  return { store, cache, time, limits, reader, writer, synthesesInFlight, isUpgraded, onStored };
 };

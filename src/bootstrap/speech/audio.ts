@@ -7,7 +7,7 @@ import type { Scheduler } from "../../async/scheduler/scheduler.ts";
 import { ffmpegDecoder } from "../../audio/formats/ffmpeg-decoder.ts";
 import { ffmpegEncoder } from "../../audio/formats/ffmpeg-encoder.ts";
 import { createMemoryCache } from "../../audio/pipeline/memory-cache.ts";
-import { createPipeline, type Rendition } from "../../audio/pipeline/pipeline.ts";
+import { createPipeline, type PipelineOptions } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import { noVersion } from "../../engines/engine.ts";
 import { findClassicTools, localEngines } from "../../engines/local/engine.ts";
@@ -62,7 +62,7 @@ export const composeAudio = async (
   runtime: Runtime,
   core: Core,
   { createdAt }: NamingKey,
-  onMade: (rendition: Rendition) => void = () => {},
+  onStored?: PipelineOptions["onStored"],
 ) => {
   const { scheduler, providerActivities, providers } = core;
   const { settings, log, telemetry, resources, shutdownTimeLeft, shared, onError } = runtime;
@@ -108,7 +108,7 @@ export const composeAudio = async (
       }),
       log,
       scheduler,
-      onMade,
+      ...(onStored && { onStored }),
       // A rolling restart takes less than a day.
       isUpgraded: () => runtime.clock() >= createdAt + dayMs,
     }),

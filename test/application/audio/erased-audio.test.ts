@@ -26,8 +26,8 @@ describe("the private audio of an erased website", () => {
   };
 
   it("is deleted if it was made shortly before the erasure, which has not deleted it itself", async () => {
-    const { noteMade, noteErased, noteDeleted, time, deleted, close } = start();
-    for (const one of [made("a", "w"), made("b", "v"), made("c"), made("d", "w")]) noteMade(one);
+    const { noteStored, noteErased, noteDeleted, time, deleted, close } = start();
+    for (const one of [made("a", "w"), made("b", "v"), made("c"), made("d", "w")]) noteStored(one);
     noteErased("w");
     noteErased("w");
     noteDeleted("a");
@@ -38,39 +38,39 @@ describe("the private audio of an erased website", () => {
   });
 
   it("is deleted at once if the service stops", async () => {
-    const { noteMade, noteErased, deleted, errors, close } = start();
-    noteMade(made("a", "w"));
+    const { noteStored, noteErased, deleted, errors, close } = start();
+    noteStored(made("a", "w"));
     noteErased("w");
     await close(1_000);
     expect({ deleted, errors }).to.deep.equal({ deleted: ["a"], errors: [] });
   });
 
   it("is deleted if it is made after the erasure, before and after the views show that", () => {
-    const { noteMade, noteErased, deleted } = start({ shown: ["v"] });
+    const { noteStored, noteErased, deleted } = start({ shown: ["v"] });
     noteErased("w");
-    for (const one of [made("a", "w"), made("b", "v"), made("c", "u")]) noteMade(one);
+    for (const one of [made("a", "w"), made("b", "v"), made("c", "u")]) noteStored(one);
     expect(deleted).to.deep.equal(["a", "b"]);
   });
 
   it("is known for a quarter of an hour, and forgotten at most as long after that", async () => {
-    const { noteMade, noteErased, time, deleted, close } = start();
+    const { noteStored, noteErased, time, deleted, close } = start();
     const minutes = 60_000;
-    noteMade(made("a", "w"));
+    noteStored(made("a", "w"));
     time.advance(10 * minutes);
-    noteMade(made("b", "w"));
+    noteStored(made("b", "w"));
     time.advance(6 * minutes);
-    noteMade(made("c", "w"));
+    noteStored(made("c", "w"));
     time.advance(16 * minutes);
-    noteMade(made("d", "v"));
+    noteStored(made("d", "v"));
     noteErased("w");
     await close(1_000);
     expect(deleted).to.deep.equal(["c"]);
   });
 
   it("is deleted as soon as the store can be written, and reported if the service stops before", async () => {
-    const { noteMade, noteErased, time, deleted, errors, close } = start({ failures: 2 });
+    const { noteStored, noteErased, time, deleted, errors, close } = start({ failures: 2 });
     noteErased("w");
-    noteMade(made("a", "w"));
+    noteStored(made("a", "w"));
     for (let attempt = 0; attempt < 2; attempt++) {
       await until(() => time.waiting() === (attempt === 0 ? 2 : 1));
       time.advance(60_000);
@@ -80,7 +80,7 @@ describe("the private audio of an erased website", () => {
     expect(errors).to.deep.equal([]);
 
     const down = start({ failures: Number.POSITIVE_INFINITY, shown: ["w"] });
-    down.noteMade(made("a", "w"));
+    down.noteStored(made("a", "w"));
     await until(() => down.time.waiting() === 1);
     await down.close(1_000);
     expect(down.errors).to.deep.equal(["the audio a of an erased website could not be deleted"]);
@@ -95,7 +95,7 @@ describe("the private audio of an erased website", () => {
       time,
       onError: (what) => errors.push(what),
     });
-    audio.noteMade(made("a", "w"));
+    audio.noteStored(made("a", "w"));
     const closed = audio.close(1_000);
     time.advance(1_000);
     await closed;
