@@ -1,6 +1,8 @@
+import { isEncrypted } from "../src/domain/accounts/data-key.ts";
 import {
   type ErasedWebsite,
   erasedName,
+  lostName,
   type RegisteredWebsite,
   type Website,
   websiteDecider,
@@ -10,7 +12,7 @@ import { streamProjection } from "./projection.ts";
 import type { View } from "./runner/view.ts";
 
 /** The current state of every website. Partition: `website-{id}`. */
-export const websites = streamProjection("websites", 3, websiteStream(""), websiteDecider);
+export const websites = streamProjection("websites", 4, websiteStream(""), websiteDecider);
 
 export const findWebsite = (view: View<Website>, websiteId: string): RegisteredWebsite | undefined => {
   const website = view.get(websiteStream(websiteId));
@@ -28,7 +30,12 @@ export const findKnownWebsite = (
 
 export const websiteNameOf = (view: View<Website>, websiteId: string): string | undefined => {
   const website = findKnownWebsite(view, websiteId);
-  return website?.status === "erased" ? erasedName : website?.name;
+  return website && shownName(website);
+};
+
+export const shownName = (website: RegisteredWebsite | ErasedWebsite): string => {
+  if (website.status === "erased") return erasedName;
+  return isEncrypted(website.name) ? lostName : website.name;
 };
 
 /**

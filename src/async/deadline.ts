@@ -45,3 +45,20 @@ export const withDeadline = async <T>(
 };
 
 const settled = new Error("The task has settled.");
+
+/**
+ * Like `withDeadline`, but the deadline is cancelled when the task calls `begun` or ends. The
+ * task's signal stays usable: audio that has begun may take longer.
+ */
+export const withStartDeadline = async <T>(
+  { time = systemTime, ms, onTimeout, signal }: DeadlineOptions & { readonly signal: AbortSignal },
+  task: (signal: AbortSignal, begun: () => void) => Promise<T>,
+): Promise<T> => {
+  const deadline = new AbortController();
+  const cancel = time.after(ms, () => deadline.abort(onTimeout()));
+  try {
+    return await task(AbortSignal.any([signal, deadline.signal]), cancel);
+  } finally {
+    cancel();
+  }
+};

@@ -114,7 +114,10 @@ export const composeCore = async (
     onUnopened: (websiteId) =>
       log.error({ websiteId }, "the data key of a website cannot be read: its name and origins are unknown"),
   });
-  const decrypted = encryptWebsites(events, dataKeys);
+  const onErased: ((websiteId: string) => void)[] = [];
+  const decrypted = encryptWebsites(events, dataKeys, (websiteId) => {
+    for (const call of onErased) call(websiteId);
+  });
   // Another start may read more than this process. A snapshot from before an erasure must not stay.
   const completeSnapshots: SnapshotStore = {
     ...snapshots,
@@ -148,6 +151,8 @@ export const composeCore = async (
     /** @throws {BadSetting} if the master key is not the recorded one */
     cipher,
     dataKeys,
+    /** Called with each website whose erasure is read. */
+    onErased,
     /** @throws {BadSetting} */
     namingKey: async () => openNamingKey(startHandler, await cipher(), clock),
   };

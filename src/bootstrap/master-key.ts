@@ -1,5 +1,5 @@
 import { hkdfSync, randomBytes, randomUUID } from "node:crypto";
-import { link, readFile, rm } from "node:fs/promises";
+import { link, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type CredentialsCipher,
@@ -64,7 +64,10 @@ const readOrCreate = async (
 ): Promise<Buffer> => {
   const { dataDir } = settings;
   const key = await readMasterKey(dataDir);
-  if (key) return key;
+  if (key) {
+    await removeDrafts(dataDir);
+    return key;
+  }
   if (!mayCreate) throw new Error("it has no master.key");
   const lost = isRecordedKeyLost ? undefined : await findLostKey(settings);
   if (lost === undefined) return await create(dataDir);
@@ -172,7 +175,7 @@ const create = async (dataDir: string): Promise<Buffer> => {
 
 /**
  * Writes DATA_DIR/master.key, unless it exists: `link` succeeds in one process only and publishes a
- * complete file. All other processes read that key.
+ * complete file. All other processes read that key. A killed process may leave its draft.
  */
 export const writeMasterKey = async (dataDir: string, key: Buffer): Promise<void> => {
   await makePrivateDirectory(dataDir);
@@ -180,12 +183,26 @@ export const writeMasterKey = async (dataDir: string, key: Buffer): Promise<void
   try {
     await createPrivateFile(draft, `${key.toString("base64")}\n`);
     await link(draft, pathOf(dataDir)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error;
+      // ENOENT: another process has removed the draft, because the key exists.
+      if (error.code !== "EEXIST" && error.code !== "ENOENT") throw error;
     });
     await syncDirectory(dataDir);
   } finally {
     await rm(draft, { force: true });
   }
+};
+
+const draftName = /^master\.key\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Removes what killed processes have left of `writeMasterKey`. Once the key exists, no process
+ * needs a draft: one that writes its own now reads the key in the end.
+ */
+const removeDrafts = async (dataDir: string): Promise<void> => {
+  // A process that may only read the key leaves them.
+  const names = await readdir(dataDir).catch(() => []);
+  for (const name of names.filter((name) => draftName.test(name)))
+    await rm(join(dataDir, name), { force: true }).catch(() => {});
 };
 
 /**

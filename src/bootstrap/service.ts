@@ -5,6 +5,7 @@ import { createActivity } from "../application/health/activity.ts";
 import type { Reports } from "../application/health/combine-reports.ts";
 import { createScheduler } from "../async/scheduler/scheduler.ts";
 import { backgroundTime } from "../async/time.ts";
+import type { PipelineOptions } from "../audio/pipeline/pipeline.ts";
 import { beginWith, catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
 import { voicesToChoose } from "../domain/catalog/natural-voices.ts";
 import { releaseSeed } from "../domain/catalog/seed/seed.ts";
@@ -19,7 +20,7 @@ import type { Settings } from "../settings/read-settings.ts";
 import type { superviseHostProcess } from "../subprocess/supervisor.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
 import { composeAccess } from "./access.ts";
-import { composeAudioReports } from "./audio-reports.ts";
+import { composeAudioReports, composeErasedAudio } from "./audio-reports.ts";
 import type { Machine } from "./clock/service-clock.ts";
 import { type Core, composeCore, type Runtime } from "./core.ts";
 import { composeLedger } from "./event-log/ledger.ts";
@@ -81,8 +82,8 @@ const lostLogMs = 1_000;
  *    another instance would have to take it over.
  * 5. No more webhooks are sent; those in flight are repeated by another instance. Requests per
  *    minute are reported a last time.
- * 6. The pipeline waits until audio is stored. Only then do the helper, which encodes the audio,
- *    and the audio store close.
+ * 6. The audio of erased websites is deleted, and the pipeline waits until other audio is stored.
+ *    Only then do the helper, which encodes the audio, and the audio store close.
  * 7. Pending commands end, the views stop, and the event log closes last: every step above appends
  *    to it.
  *
@@ -138,19 +139,24 @@ export const composeService = async (
   await addReleaseVoices(core, settings);
 
   // Audio, and the changes that other instances make to it.
-  const audio = await composeAudio(runtime, core, namingKey);
+  const onStored: PipelineOptions["onStored"] = (audio) => erasedAudio.noteStored(audio);
+  const audio = await composeAudio(runtime, core, namingKey, onStored);
   const audioReports = composeAudioReports(
     runtime,
     core,
     async () => audio.audioStore,
     audio.pipeline.forget,
   );
+  const erasedAudio = composeErasedAudio(runtime, core, audioReports);
   const onUnusable = (error: Error): void => {
     isLogLost ||= error instanceof EventStoreLost;
     onFatal(error);
   };
   const others = followOthers(core, cipher.keyIds, {
-    forget: audio.pipeline.forget,
+    forget: (hash) => {
+      audio.pipeline.forget(hash);
+      erasedAudio.noteDeleted(hash);
+    },
     onFatal: onUnusable,
     onError,
   });
@@ -177,6 +183,7 @@ export const composeService = async (
   const sealer = await composeSeals(settings, { ...core, masterKeys, clock });
   const sealSchedule = scheduleSeals({ ...sealer, time: backgroundTime, onError });
   resources.defer(sealSchedule.stop);
+  await sealSchedule.begin();
   const known = core.knownEntries;
   const eventLog = createEventLog({ store: core.storeAsWritten, known, clock, time: backgroundTime });
   const audioParts = { ...audio, retentionStats };

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import { type SqliteThreads, startThreads } from "../eventstore/sqlite/threads.ts";
 import type { Writer } from "../eventstore/sqlite/writer.ts";
-import type { Settings } from "../settings/read-settings.ts";
+import { type Settings, withSettingName } from "../settings/read-settings.ts";
 import { helperOptions } from "../subprocess/subprocess-host.ts";
 import { superviseHostProcess } from "../subprocess/supervisor.ts";
 import { openEventLogFile } from "./event-log/event-log-file.ts";
@@ -42,10 +42,16 @@ export const startAhead = async (settings: Settings, log: Pick<Logger, "warn">) 
 
 /**
  * Starts the threads of the embedded event store. Resolves with undefined if the log is elsewhere.
- * `writer`: the writer of the log, if it is in another process.
+ * `writer`: the writer of the log, if it is in another process. Then nothing is created: a process
+ * that is started again must not begin a new log when the data was moved away.
  * @throws {BadSetting}
  */
-export const startEventStoreThreads = (
+export const startEventStoreThreads = async (
   settings: Settings,
   writer?: Writer,
-): Promise<SqliteThreads | undefined> => openEventLogFile(settings, (path) => startThreads({ path, writer }));
+): Promise<SqliteThreads | undefined> => {
+  const { eventStore } = settings;
+  if (!writer || eventStore.kind !== "sqlite")
+    return await openEventLogFile(settings, (path) => startThreads({ path }));
+  return await withSettingName("EVENT_STORE", startThreads({ path: eventStore.path, writer }));
+};

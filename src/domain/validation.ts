@@ -51,6 +51,6 @@ export const singleLine = (max: number) =>
   z
     .string()
     .trim()
-    .min(1)
+    .min(1, "must not be empty.")
     .max(max)
     .refine((text) => !controlCharacters.test(text), "Control characters are not allowed.");

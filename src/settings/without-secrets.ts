@@ -33,7 +33,8 @@ const withoutCredentials = (value: string): string | undefined => {
 
 const addressOf = (text: string): string | undefined => {
   const url = URL.parse(text.trim());
-  // A password with an unescaped slash ends the host too early, and an at sign follows.
-  if (!url?.host || `${url.pathname}${url.search}${url.hash}`.includes("@")) return undefined;
+  // A password with an unescaped slash ends the host too early, and an at sign follows, which may
+  // be escaped once or more.
+  if (!url?.host || /@|%(?:25)*40/.test(`${url.pathname}${url.search}${url.hash}`)) return undefined;
   return `${url.protocol}//${url.host}`;
 };

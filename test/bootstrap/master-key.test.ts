@@ -72,6 +72,20 @@ describe("the master key", () => {
     expect(await readdir(folder.path)).to.deep.equal(["master.key"]);
   });
 
+  it("is the only file that is left of it at the next start, although a process was killed while it created it", async () => {
+    const draft = (end: string) => join(folder.path, `master.key.0f0c2a0e-0000-4000-8000-00000000000${end}`);
+    await writeFile(draft("1"), `${Buffer.alloc(32, 1).toString("base64")}\n`);
+    await writeFile(join(folder.path, "master.key.old"), "an operator's copy");
+    const key = await obtain();
+    await writeFile(draft("2"), "");
+    expect((await obtain()).equals(key)).to.equal(true);
+    expect((await readdir(folder.path)).sort()).to.deep.equal(["master.key", "master.key.old"]);
+    await writeFile(draft("3"), "");
+    await chmod(folder.path, 0o500);
+    expect((await obtain()).equals(key)).to.equal(true);
+    await chmod(folder.path, 0o700);
+  });
+
   it("is the same for processes that start concurrently", async () => {
     const arguments_ = [
       "--disable-warning=ExperimentalWarning",

@@ -103,6 +103,19 @@ describe("the command line", () => {
     expect(await failure("website", "config", id, join(folder, "absent.json"))).to.contain("ENOENT");
   });
 
+  it("names --reason if it is empty", async () => {
+    const { apiKey } = await aWebsite();
+    expect(await failure("key", "suspend", apiKey, "--reason", " ")).to.equal(
+      "error: --reason: must not be empty.\n",
+    );
+  });
+
+  it("renames a website", async () => {
+    const { id } = await aWebsite();
+    expect(await json("website", "rename", id, "Market")).to.include({ id, name: "Market" });
+    expect(await failure("website", "rename", id, "")).to.contain("name: ");
+  });
+
   it("replaces origins and removes all only with --none", async () => {
     const { id } = await aWebsite();
     expect((await json("website", "origins", id, "https://new.example")).origins).to.deep.equal([

@@ -144,6 +144,17 @@ for (const [name, openStore] of [
       });
     });
 
+    it("needs no other key if it was fetched from a service that stopped at once, before a rotation", async () => {
+      const key = await running({ MASTER_KEY: old }, async ({ url }) =>
+        (await (await fetch(`${url}/.well-known/voxledger-seal.pub`)).text()).trim(),
+      );
+      await running({ MASTER_KEY: next, MASTER_KEY_PREVIOUS: old }, async () => {});
+      await exportTo("rotated", { MASTER_KEY: next, MASTER_KEY_PREVIOUS: old });
+      const { exitCode, stdout, stderr } = await verifyFile("rotated", "--key", key);
+      expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: "" });
+      expect(stdout).to.match(/^then up to position \d+ by .* endorsed$/m);
+    });
+
     it("is told which key is missing if the seal key changed without the former one", async () => {
       await exportTo("first", { MASTER_KEY: old, SEAL_KEY: keyOf(5) });
       const [key = ""] = await publicKeys();
@@ -160,6 +171,7 @@ for (const [name, openStore] of [
     it("learns up to where the log is genuine if the master key was lost", async () => {
       const website = await running({ MASTER_KEY: old }, async (service) => registerWebsite(service.url));
       const address = await running({ MASTER_KEY: old }, (service) => speak(service, website));
+      await succeed({ MASTER_KEY: old }, "website", "origins", website.id, "https://old.example");
       const event = ["--event", "key.suspended"];
       await succeed({ MASTER_KEY: old }, "webhook", "add", "https://example.com/hook", ...event);
       await setCredentials(website.id);
@@ -185,6 +197,20 @@ for (const [name, openStore] of [
       expect(listed).to.include(`${current} (new: `);
       expect(listed).not.to.include(next);
       expect(await startError(environment({ MASTER_KEY: old }))).to.match(/^MASTER_KEY: this key is/);
+
+      const env = { MASTER_KEY: next };
+      const shown = await succeed(env, "website", "show", website.id);
+      expect(shown)
+        .to.match(/^name +\(lost\)$/m)
+        .and.match(/^lost +name, origins: no key here decrypts/m);
+      expect(shown).not.to.include("encrypted:");
+      expect(await succeed(env, "website", "list")).to.match(/\(lost\).*\(lost\)$/m);
+      await succeed(env, "website", "rename", website.id, "Shop");
+      const restored = await succeed(env, "website", "origins", website.id, "https://shop.example");
+      expect(restored)
+        .to.match(/^name +Shop$/m)
+        .and.match(/^origins +https:\/\/shop.example$/m);
+      expect(restored).not.to.match(/^lost/m);
 
       await running({ MASTER_KEY: next }, async (service) => {
         const { url } = service;

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
@@ -150,6 +150,23 @@ for (const kind of ["SQLite", "EventStoreDB"] as const) {
       const events = before.filter((line) => line.includes('"stream":'));
       expect(events).to.have.length.greaterThan(5);
       for (const line of events) expect(after.has(line), line).to.equal(true);
+    });
+
+    it("deletes the audio of requests that are in progress, when they have stored it", async () => {
+      const service = await start();
+      const website = await create("another");
+      const stored = async (): Promise<string[]> =>
+        (await readdir(join(folder.path, "data", "audio"), { recursive: true })).filter((path) =>
+          path.endsWith(".mp3"),
+        );
+      const requests = [1, 2, 3, 4].map((count) =>
+        synthesize(service.url, website, { ...text, text: "A long text. ".repeat(count * 200) }),
+      );
+      while ((await stored()).length === 0) await delay(5);
+      await erase(website.id);
+      for (const response of await Promise.all(requests)) await response.arrayBuffer();
+      await stop(service);
+      expect(await stored()).to.deep.equal([]);
     });
 
     it("removes the snapshots of a service that runs, and of one that does not", async () => {

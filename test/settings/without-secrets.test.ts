@@ -51,6 +51,13 @@ describe("settings without secrets", () => {
     expect(withheld).to.have.members(Object.keys(given));
   });
 
+  it("leave out addresses whose path may end with the rest of a password and the host", () => {
+    for (const rest of ["a-secret%40host", "%2540host", "?a=b%40host", "#%40host"]) {
+      const given = { EVENT_STORE: `esdb://admin:1/${rest}` };
+      expect(withoutSecrets(given)).to.deep.equal({ settings: {}, withheld: ["EVENT_STORE"] });
+    }
+  });
+
   it("keep the places of the embedded stores", () => {
     const given = { EVENT_STORE: "sqlite:/x/e.db", AUDIO_STORE: "file:/y" };
     expect(withoutSecrets(given).settings).to.deep.equal(given);

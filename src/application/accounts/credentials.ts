@@ -1,5 +1,5 @@
 import type { View } from "../../../projections/runner/view.ts";
-import { findWebsite } from "../../../projections/websites.ts";
+import { findWebsite, websiteNameOf } from "../../../projections/websites.ts";
 import {
   type Credentials,
   type CredentialsEvent,
@@ -178,8 +178,8 @@ export const createCredentialsService = (options: CredentialsServiceOptions) => 
     listAll: async (): Promise<WebsiteCredentials[]> => {
       const all = Array.from(view.entries(), async ([stream, credentials]) => {
         const websiteId = websiteOfCredentials(stream);
-        const website = findWebsite(websites, websiteId);
-        const owner = { websiteId, ...(website && { websiteName: website.name }) };
+        const websiteName = websiteNameOf(websites, websiteId);
+        const owner = { websiteId, ...(websiteName !== undefined && { websiteName }) };
         return (await describe(websiteId, credentials)).map((one) => ({ ...owner, ...one }));
       });
       return (await Promise.all(all)).flat();

@@ -1,4 +1,4 @@
-import { dataKeyPrefix } from "../../domain/accounts/data-key.ts";
+import { dataKeyPrefix, isEncrypted } from "../../domain/accounts/data-key.ts";
 import { personalMembers } from "../../domain/accounts/event-shapes.ts";
 import { websiteOfStream, websiteStream } from "../../domain/accounts/website.ts";
 import type {
@@ -18,9 +18,14 @@ const marker = "encrypted:";
 /**
  * Encrypts the names and origins of websites under their data keys when they are appended, and
  * decrypts them when they are read. A text that no key of this process decrypts is read as it is
- * stored: it is the origin of no page, so that it grants nothing.
+ * stored: it is the origin of no page, so that it grants nothing. `onErased`: called with the
+ * website of each erasure that is read, perhaps repeatedly.
  */
-export const encryptWebsites = (store: EventStore, keys: DataKeys): EventStore => {
+export const encryptWebsites = (
+  store: EventStore,
+  keys: DataKeys,
+  onErased: (websiteId: string) => void = () => {},
+): EventStore => {
   /** A repeat of an append must be recognised as one: it has the same events. */
   const encrypted = new WeakMap<readonly NewEvent[], readonly NewEvent[]>();
 
@@ -41,7 +46,10 @@ export const encryptWebsites = (store: EventStore, keys: DataKeys): EventStore =
   const decrypted = async (event: RecordedEvent): Promise<RecordedEvent> => {
     const websiteId = websiteOfStream(event.stream);
     if (websiteId === undefined) return event;
-    if (event.type === "WebsiteErased") keys.forget(websiteId);
+    if (event.type === "WebsiteErased") {
+      keys.forget(websiteId);
+      onErased(websiteId);
+    }
     if (!textsOf(event).some(isEncrypted)) return event;
     const cipher = await keys.find(websiteId);
     return cipher ? mapPersonal(event, (text) => decryptText(cipher, text, websiteId)) : event;
@@ -87,8 +95,6 @@ export const encryptWebsites = (store: EventStore, keys: DataKeys): EventStore =
 };
 
 const isOfKey = ({ stream }: RecordedEvent): boolean => stream.startsWith(dataKeyPrefix);
-
-export const isEncrypted = (text: string): boolean => /^encrypted:v1\.[\w-]{38,}$/.test(text);
 
 /**
  * The texts of an event that name a person or host. Another program may have written values of any

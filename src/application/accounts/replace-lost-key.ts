@@ -47,7 +47,7 @@ export interface ReplacedMasterKey {
     readonly engine: ByokEngine;
   }[];
   readonly removedWebhooks: readonly { readonly webhookId: string; readonly url: string }[];
-  /** The ids of websites whose names and origins are lost: their origins must be set again. */
+  /** The ids of websites whose names and origins are lost, and must be set again. */
   readonly lostNames: readonly string[];
 }
 
@@ -165,8 +165,8 @@ const removeWebhooks = async (
   now: () => string,
   context: CommandContext,
 ): Promise<ReplacedMasterKey["removedWebhooks"]> => {
-  const isLost = ({ webhookId, secret, former }: Webhook): boolean =>
-    ![secret, former?.secret].every((one) => canOpen(cipher, one, { webhookId }));
+  // A former secret that is lost only no longer signs messages, for what is left of its day.
+  const isLost = ({ webhookId, secret }: Webhook): boolean => !canOpen(cipher, secret, { webhookId });
   const removed: ReplacedMasterKey["removedWebhooks"][number][] = [];
   for (const { webhookId, url } of Object.values(allWebhooks(webhooks)).filter(isLost)) {
     await execute(

@@ -1,16 +1,17 @@
 import { z } from "zod";
 import type { View } from "../../../projections/runner/view.ts";
-import { allWebsites, findKnownWebsite, findWebsite } from "../../../projections/websites.ts";
+import { allWebsites, findKnownWebsite, findWebsite, shownName } from "../../../projections/websites.ts";
+import { isEncrypted } from "../../domain/accounts/data-key.ts";
 import type { Plan } from "../../domain/accounts/plan.ts";
 import { planOrTier } from "../../domain/accounts/plan-request.ts";
 import {
   changeOrigins,
   configureWebsite,
   type ErasedWebsite,
-  erasedName,
   origins as originList,
   type RegisteredWebsite,
   registerWebsite,
+  renameWebsite,
   requireRegistered,
   type Website,
   type WebsiteEvent,
@@ -42,6 +43,10 @@ export interface WebsiteDetails {
   readonly registeredAt: string;
   /** Present if the website was erased: its name, origins and configuration are forgotten. */
   readonly erasedAt?: string;
+  /**
+   * Present if no key of this process decrypts the name or some origins, which are not listed.
+   */
+  readonly lost?: readonly ("name" | "origins")[];
 }
 
 export interface NewWebsite extends NewSecret {
@@ -60,6 +65,7 @@ export const registration = z.strictObject({
 });
 type Registration = z.output<typeof registration>;
 
+export const newName = z.strictObject({ name: websiteName });
 export const newOrigins = z.strictObject({ origins: originList });
 
 interface WebsitesOptions {
@@ -104,6 +110,9 @@ export const createWebsites = ({ execute, websites, keys, clock, random }: Websi
      */
     configure: (id: string, config: StoredConfig, context: CommandContext): Promise<WebsiteDetails> =>
       command(id, (website) => configureWebsite(website, { config, at: now() }), context),
+    /** @throws {NotFound} */
+    rename: (id: string, name: string, context: CommandContext): Promise<WebsiteDetails> =>
+      command(id, (website) => renameWebsite(website, { name, at: now() }), context),
     /**
      * Replaces all origins.
      * @throws {NotFound}
@@ -125,11 +134,18 @@ export const createWebsites = ({ execute, websites, keys, clock, random }: Websi
 
 const details = (website: RegisteredWebsite | ErasedWebsite): WebsiteDetails => {
   const { websiteId: id, registeredAt } = website;
+  const name = shownName(website);
   if (website.status === "erased") {
     const { erasedAt } = website;
-    const forgotten = { name: erasedName, origins: [], storedConfig: {}, config: completeConfig({}) };
+    const forgotten = { name, origins: [], storedConfig: {}, config: completeConfig({}) };
     return { id, ...forgotten, registeredAt, erasedAt };
   }
-  const { name, origins, config } = website;
-  return { id, name, origins, storedConfig: config, config: completeConfig(config), registeredAt };
+  const { config } = website;
+  const origins = website.origins.filter((origin) => !isEncrypted(origin));
+  const lost = [
+    ...(isEncrypted(website.name) ? (["name"] as const) : []),
+    ...(origins.length < website.origins.length ? (["origins"] as const) : []),
+  ];
+  const stored = { storedConfig: config, config: completeConfig(config), registeredAt };
+  return { id, name, origins, ...stored, ...(lost.length > 0 && { lost }) };
 };

@@ -6,6 +6,7 @@ import {
   credentialsStream,
   removeCredentials,
 } from "../../domain/accounts/credentials.ts";
+import { isEncrypted } from "../../domain/accounts/data-key.ts";
 import { endKey, keyDecider, keyStream } from "../../domain/accounts/key.ts";
 import { eraseWebsite, websiteDecider, websiteStream } from "../../domain/accounts/website.ts";
 import { lexiconsDecider, lexiconsStream, removeLexicon } from "../../domain/lexicons/lexicons.ts";
@@ -21,7 +22,7 @@ import {
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import type { DataKeys } from "../accounts/data-keys.ts";
-import { isEncrypted, textsOf } from "../accounts/encrypt-websites.ts";
+import { textsOf } from "../accounts/encrypt-websites.ts";
 import type { DeletePrivateAudio } from "../audio/delete-private-audio.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 import { type EventPlace, placeOf, readWebsiteEvents } from "./website-events.ts";

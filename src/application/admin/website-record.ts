@@ -1,6 +1,7 @@
 import type { View } from "../../../projections/runner/view.ts";
 import { findWebsite } from "../../../projections/websites.ts";
-import type { Website } from "../../domain/accounts/website.ts";
+import { isEncrypted } from "../../domain/accounts/data-key.ts";
+import { lostName, type Website } from "../../domain/accounts/website.ts";
 import { addMonths, monthOf, monthsBetween } from "../../domain/ledger/month.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
@@ -82,7 +83,11 @@ export const createWebsiteRecord =
     return {
       website,
       verifications: (findWebsite(websitesView, id)?.verifications ?? []).map(
-        ({ origin, expiresAt, used = false }) => ({ origin, expiresAt, used }),
+        ({ origin, expiresAt, used = false }) => ({
+          origin: isEncrypted(origin) ? lostName : origin,
+          expiresAt,
+          used,
+        }),
       ),
       keys: ownKeys,
       credentials: website.erasedAt === undefined ? await credentials.list(id) : [],

@@ -2,7 +2,7 @@ import type { EpochMs } from "../../domain/time.ts";
 import type { AttemptOutcome } from "../../domain/webhooks/delivery.ts";
 import type { WebhookMessage } from "../../domain/webhooks/message.ts";
 import type { Webhook } from "../../domain/webhooks/webhooks.ts";
-import type { CredentialsCipher } from "../accounts/credentials-cipher.ts";
+import { type CredentialsCipher, DecryptionFailed } from "../accounts/credentials-cipher.ts";
 import { type SignedMessage, signMessage } from "./signature.ts";
 
 /**
@@ -59,11 +59,21 @@ export const sendMessage = async (
   }
 };
 
+/**
+ * A former secret that no key decrypts is left out: it was lost with a master key.
+ * @throws {DecryptionFailed} for the current one
+ */
 const secretsOf = (
   { webhookId, secret, former }: Webhook,
   { decrypt }: CredentialsCipher,
   now: number,
 ): string[] => {
-  const isValid = former !== undefined && Date.parse(former.until) > now;
-  return [secret, ...(isValid ? [former.secret] : [])].map((one) => decrypt(one, { webhookId }));
+  const current = decrypt(secret, { webhookId });
+  if (former === undefined || Date.parse(former.until) <= now) return [current];
+  try {
+    return [current, decrypt(former.secret, { webhookId })];
+  } catch (error) {
+    if (!(error instanceof DecryptionFailed)) throw error;
+    return [current];
+  }
 };

@@ -181,12 +181,13 @@ export class WebhooksService {
     return all.map(([id, delivery]) => deliveryDetails(id, delivery)).reverse();
   }
 
-  /** Encrypts all secrets under the current key. */
+  /** Encrypts all secrets that are still used under the current key. */
   readonly reencrypt = async (context: CommandContext): Promise<WebhookReencryption> => {
     const unopened: { webhookId: string }[] = [];
     let [reencrypted, current] = [0, 0];
     for (const { webhookId, secret, former } of Object.values(this.#all)) {
-      for (const was of former ? [secret, former.secret] : [secret]) {
+      const isFormerUsed = former !== undefined && former.until > this.#now();
+      for (const was of isFormerUsed ? [secret, former.secret] : [secret]) {
         const { keyId, decrypt, encrypt } = await this.#options.cipher();
         if (was.keyId === keyId) {
           current++;

@@ -22,7 +22,7 @@ export interface InFlightSynthesesOptions extends Pick<StoreRecheck, "renderer" 
   readonly scheduler: Scheduler;
   /** Called before the synthesis is removed from those in flight, so that no second one starts. */
   readonly onFinished: (
-    name: AudioName,
+    rendition: Rendition,
     audio: AudioContent,
     how: "made" | "found",
     rendered: RenderedAudio,
@@ -120,7 +120,7 @@ export class InFlightSyntheses {
         renderUnlessStored({ ...this.#options, onFound, onBegin }, rendition, options, signal),
       finish: (bytes, rendered) => {
         const audio = renderer.finish(recipe.format, bytes, rendered);
-        onFinished(name, audio, this.cameFromStore(stream) ? "found" : "made", rendered);
+        onFinished(rendition, audio, this.cameFromStore(stream) ? "found" : "made", rendered);
         return audio;
       },
       mayRestart: (error) => mayRestart(log, rendition, error),

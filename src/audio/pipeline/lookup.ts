@@ -34,6 +34,7 @@ interface LookupParts {
   readonly writer: StoreWriter;
   readonly synthesesInFlight: InFlightSyntheses;
   readonly isUpgraded: () => boolean;
+  readonly onStored: (audio: Pick<Rendition, "hash" | "recipe">) => void;
 }
 
 /** Finds audio in memory, in the store, or in a synthesis that callers share. */
@@ -124,15 +125,19 @@ export class Lookup {
    * may still run that would not find it there.
    */
   async #former(name: AudioName, recipe: Recipe, signal: AbortSignal): Promise<StoredAudio | undefined> {
-    const { store, reader, writer, isUpgraded } = this.#parts;
+    const { store, reader, writer, isUpgraded, onStored } = this.#parts;
+    const hash = hashInName(name) ?? "";
     const former = legacyName(recipe);
     const stored = former === undefined ? undefined : await reader.read(former, signal);
     if (former === undefined || stored === undefined) return undefined;
-    if (this.#deleted.has(hashInName(name) ?? "")) {
+    if (this.#deleted.has(hash)) {
       await store.remove(hashInName(former) ?? "");
       return undefined;
     }
-    if (isUpgraded()) writer.put(name, stored, { former });
+    if (isUpgraded()) {
+      writer.put(name, stored, { former });
+      onStored({ hash, recipe });
+    }
     return stored;
   }
 

@@ -1,4 +1,4 @@
-import { type DeadlineOptions, withDeadline } from "../../async/deadline.ts";
+import { withDeadline, withStartDeadline } from "../../async/deadline.ts";
 import { createScheduler, type Scheduler } from "../../async/scheduler/scheduler.ts";
 import { systemTime, type Time } from "../../async/time.ts";
 import { Unavailable } from "../../domain/errors.ts";
@@ -135,6 +135,8 @@ export interface PipelineOptions extends Pick<RendererOptions, "engines" | "enco
   /** Returns a number from 0 to 1. */
   readonly random?: () => number;
   readonly limits?: Partial<PipelineLimits>;
+  /** Called when audio is about to be stored under its name, after its synthesis or a move. */
+  readonly onStored?: (audio: Pick<Rendition, "hash" | "recipe">) => void;
   /** False while instances may run that know only the former names of audio. Default: true. */
   readonly isUpgraded?: () => boolean;
 }
@@ -247,26 +249,10 @@ const keptReads = ({
   };
 };
 
-/**
- * Like `withDeadline`, but the deadline is cancelled when the task calls `begun` or ends. The
- * task's signal stays usable: audio that has begun may take longer.
- */
-const withStartDeadline = async <T>(
-  { time, ms, onTimeout, signal }: DeadlineOptions & { readonly time: Time; readonly signal: AbortSignal },
-  task: (signal: AbortSignal, begun: () => void) => Promise<T>,
-): Promise<T> => {
-  const deadline = new AbortController();
-  const cancel = time.after(ms, () => deadline.abort(onTimeout()));
-  try {
-    return await task(AbortSignal.any([signal, deadline.signal]), cancel);
-  } finally {
-    cancel();
-  }
-};
-
 const assemble = (parts: PipelineOptions) => {
   const { engines, encoder, decoder, store, cache } = parts;
   const { time = systemTime, log = quiet, random = Math.random, isUpgraded = () => true } = parts;
+  const { onStored = () => {} } = parts;
   const { scheduler = createScheduler({ time }) } = parts;
   const limits = { ...pipelineLimits, ...parts.limits };
   const reader = createStoreReader({ ...limits, store, time, log });
@@ -283,7 +269,8 @@ const assemble = (parts: PipelineOptions) => {
     limits,
     log,
     scheduler,
-    onFinished: (name, audio, how, { marks, mayDiffer = false }) => {
+    onFinished: (rendition, audio, how, { marks, mayDiffer = false }) => {
+      const { name } = rendition;
       if (marks) {
         // Marks are written first, so that stored audio always has its marks. Readers of the marks
         // do not wait for this write: the marks belong to the audio that was in memory a moment
@@ -293,8 +280,10 @@ const assemble = (parts: PipelineOptions) => {
         writer.put(marksName(name), content);
       }
       cache.set(name, audio);
-      if (how === "made") writer.put(name, audio, { mayDiffer });
+      if (how !== "made") return;
+      writer.put(name, audio, { mayDiffer });
+      onStored(rendition);
     },
   });
-  return { store, cache, time, limits, reader, writer, synthesesInFlight, isUpgraded };
+  return { store, cache, time, limits, reader, writer, synthesesInFlight, isUpgraded, onStored };
 };

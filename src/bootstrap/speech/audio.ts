@@ -7,7 +7,7 @@ import type { Scheduler } from "../../async/scheduler/scheduler.ts";
 import { ffmpegDecoder } from "../../audio/formats/ffmpeg-decoder.ts";
 import { ffmpegEncoder } from "../../audio/formats/ffmpeg-encoder.ts";
 import { createMemoryCache } from "../../audio/pipeline/memory-cache.ts";
-import { createPipeline } from "../../audio/pipeline/pipeline.ts";
+import { createPipeline, type PipelineOptions } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import { noVersion } from "../../engines/engine.ts";
 import { findClassicTools, localEngines } from "../../engines/local/engine.ts";
@@ -58,7 +58,12 @@ export const openSpeechTools = (
 };
 
 /** Composes the engines, the encoder and the audio store, with the pipeline over them. */
-export const composeAudio = async (runtime: Runtime, core: Core, { createdAt }: NamingKey) => {
+export const composeAudio = async (
+  runtime: Runtime,
+  core: Core,
+  { createdAt }: NamingKey,
+  onStored?: PipelineOptions["onStored"],
+) => {
   const { scheduler, providerActivities, providers } = core;
   const { settings, log, telemetry, resources, shutdownTimeLeft, shared, onError } = runtime;
   const warn = (message: string) => log.warn(message);
@@ -103,6 +108,7 @@ export const composeAudio = async (runtime: Runtime, core: Core, { createdAt }: 
       }),
       log,
       scheduler,
+      ...(onStored && { onStored }),
       // A rolling restart takes less than a day.
       isUpgraded: () => runtime.clock() >= createdAt + dayMs,
     }),

@@ -13,6 +13,8 @@ interface TakenBackup {
   readonly audio: CopiedAudio | undefined;
   /** The id of the master key, if it is part of the backup. */
   readonly keyId: string | undefined;
+  /** Says that other users may read or change the directory. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -50,6 +52,8 @@ interface RestoredBackup {
   readonly isSealed: boolean;
   /** False if the service will not start before it is given the log's master key. */
   readonly hasMasterKey: boolean;
+  /** Says that other users may read or change the directory. */
+  readonly warnings: readonly string[];
 }
 
 export interface RestoreOptions {
@@ -164,14 +168,20 @@ const isComplete = ({ log, hasMasterKey, isSealed, pausedWebhooks, audio }: Rest
   pausedWebhooks === 0 &&
   (!audio || audio.missing.length + audio.damaged.length === 0);
 
-const backupText = ({ directory, manifest, audio, keyId }: TakenBackup & { directory: string }): string =>
-  fields({
+const backupText = (taken: TakenBackup & { directory: string }): string => {
+  const { directory, manifest, audio, keyId, warnings } = taken;
+  return fields({
     backup: directory,
     ...logFields(manifest),
     audio: audio ? copiedText(audio) : "not included",
     damaged: audio && namesText(audio.damaged),
     "master key": keyId === undefined ? "not included: keep it elsewhere" : `${keyId}, encrypted`,
+    warning: warningText(warnings),
   });
+};
+
+const warningText = (warnings: readonly string[]): string | undefined =>
+  warnings.length === 0 ? undefined : warnings.join("; ");
 
 const copiedText = ({ objects, bytes, copied, repaired, gone }: CopiedAudio): string =>
   [
@@ -190,7 +200,7 @@ const verifiedTexts: Readonly<Record<VerifiedLog["seals"], string>> = {
 };
 
 const restoredText = (restored: RestoredBackup & { directory: string }): string => {
-  const { directory, manifest, log, audio, pausedWebhooks, isSealed, hasMasterKey } = restored;
+  const { directory, manifest, log, audio, pausedWebhooks, isSealed, hasMasterKey, warnings } = restored;
   const unsealed = log.unsealed ? `; ${count(log.unsealed)} later events have no seal` : "";
   return fields({
     restored: directory,
@@ -204,11 +214,12 @@ const restoredText = (restored: RestoredBackup & { directory: string }): string 
       : `missing: put the key ${manifest.masterKeyId} into DATA_DIR/master.key, or set MASTER_KEY`,
     seal: isSealed
       ? undefined
-      : "none states the restore, so that it explains no missing seal: repeat the command with the key and --log-restored",
+      : "none states the restore, so that it explains no missing seal: once you have the key, repeat the command with --log-restored --no-audio; if you have replaced it, also with --without-key",
     webhooks:
       pausedWebhooks === 0
         ? undefined
         : `${pausedWebhooks} paused: continue each with \`voxledger webhook change ID --enable\``,
+    warning: warningText(warnings),
   });
 };
 

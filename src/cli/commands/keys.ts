@@ -1,8 +1,6 @@
 import { Argument } from "commander";
 import type { KeyDetails, NewKey, NewSecret } from "../../application/accounts/keys.ts";
-import { reason as reasonText } from "../../domain/accounts/key.ts";
 import { type Plan, tiers } from "../../domain/accounts/plan.ts";
-import { parse } from "../../domain/validation.ts";
 import type { AuditEntry } from "../../ledger/audit/audit-entries.ts";
 import { count, fields, table } from "../columns.ts";
 import { operator, printing, type Register, writing } from "../command.ts";
@@ -14,6 +12,7 @@ import {
   withPlanNumbers,
   withPlanOptions,
 } from "../plan-options.ts";
+import { parseReason } from "../reason.ts";
 
 export const registerKeyCommands: Register = (program, actions) => {
   const { withServices, read } = actions;
@@ -68,7 +67,7 @@ export const registerKeyCommands: Register = (program, actions) => {
 const registerSuspensionCommands: Register = (key, { withServices }) => {
   const changing = (change: "suspend" | "reinstate") =>
     printing(keyText, (apiKey: string, options: { reason: string }) => {
-      const reason = parse(reasonText, options.reason);
+      const reason = parseReason(options.reason);
       return withServices(({ keys }) => keys[change](apiKey, reason, operator), writing);
     });
 

@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import type { ReplacedMasterKey } from "../../application/accounts/replace-lost-key.ts";
 import type { CommandContext } from "../../application/execute-command.ts";
-import { reason as reasonText } from "../../domain/accounts/key.ts";
-import { parse } from "../../domain/validation.ts";
 import { fields } from "../columns.ts";
 import { operator, print } from "../command.ts";
 import { confirm } from "../confirm.ts";
+import { parseReason } from "../reason.ts";
 
 interface Replacement extends ReplacedMasterKey {
   /** The verifier key of the seals from now on. */
@@ -39,7 +38,7 @@ export const registerMasterKeyCommands = (program: Command, replace: ReplaceMast
     .option("--yes", "do not ask for a confirmation")
     .action(async ({ lost, reason, yes }: Options, command: Command) => {
       if (!lost) throw new Error("say --lost. A key that is not lost is rotated: docs/operate/master-key.md");
-      const why = parse(reasonText, reason);
+      const why = parseReason(reason);
       if (!yes) await confirm(warning, "lost");
       print(command, await replace(why, operator), replacementText);
     });

@@ -2,12 +2,14 @@ import type { Command } from "commander";
 import { type NewVerification, verificationRequest } from "../../application/accounts/origin-verification.ts";
 import {
   type NewWebsite,
+  newName,
   newOrigins,
   registration,
   type WebsiteDetails,
 } from "../../application/accounts/websites.ts";
 import type { Erasure } from "../../application/admin/erase-website.ts";
 import type { WebsiteRecord } from "../../application/admin/website-record.ts";
+import { lostName } from "../../domain/accounts/website.ts";
 import { storedConfig } from "../../domain/accounts/website-config.ts";
 import { parse } from "../../domain/validation.ts";
 import { fields, table } from "../columns.ts";
@@ -60,6 +62,16 @@ export const registerWebsiteCommands: Register = (program, actions) => {
       }),
     );
 
+  website
+    .command("rename <id> <name>")
+    .description("change the website's name")
+    .action(
+      printing(websiteText, (id: string, given: string) => {
+        const { name } = parse(newName, { name: given });
+        return withServices(({ websites }) => websites.rename(id, name, operator), writing);
+      }),
+    );
+
   registerOriginCommands(website, actions);
   registerEraseCommand(website, actions);
 };
@@ -89,7 +101,7 @@ const erasureText = ({ websiteId, erasedAt, keys, deletedAudio, stays }: Erasure
       "ended keys": keys.join(" ") || "none",
       "private audio deleted": String(deletedAudio),
     }),
-    "Repeat the command after some minutes: a request that was in progress may have stored audio.",
+    "Running instances delete what their requests in progress still store. If one was killed meanwhile, repeat the command.",
     stays.length === 0
       ? "Nothing of it stays in the log but its usage, under its id."
       : "These events stay, because seals cover them: without them, nothing after them could be proven.",
@@ -157,16 +169,22 @@ const newVerification = ({ token, origin, expiresAt }: NewVerification): string 
 const websiteTable = (all: readonly WebsiteDetails[]): string =>
   table(
     ["id", "name", "registered", "origins"],
-    all.map(({ id, name, registeredAt, origins }) => [id, name, registeredAt, origins.join(" ")]),
+    all.map(({ id, name, registeredAt, origins, lost = [] }) => [
+      ...[id, name, registeredAt],
+      [...origins, ...(lost.includes("origins") ? [lostName] : [])].join(" "),
+    ]),
     "There is no website yet.",
   );
 
-const websiteText = ({ id, name, origins, registeredAt, storedConfig, config }: WebsiteDetails): string =>
-  fields({
+const websiteText = (details: WebsiteDetails): string => {
+  const { id, name, origins, lost, registeredAt, storedConfig, config } = details;
+  return fields({
     website: id,
     name,
     origins: origins.join(" ") || "none",
+    lost: lost && `${lost.join(", ")}: no key here decrypts what is stored`,
     registered: registeredAt,
     configured: JSON.stringify(storedConfig),
     "in effect": JSON.stringify(config),
   });
+};

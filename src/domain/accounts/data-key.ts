@@ -4,3 +4,6 @@
  */
 export const dataKeyPrefix = "data-key-";
 export const dataKeyStream = (websiteId: string): string => `${dataKeyPrefix}${websiteId}`;
+
+/** True for a name or an origin that its data key has encrypted. */
+export const isEncrypted = (text: string): boolean => /^encrypted:v1\.[\w-]{38,}$/.test(text);

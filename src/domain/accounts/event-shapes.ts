@@ -31,6 +31,7 @@ export const websiteShapes = {
     textFormat: optional(code<TextFormat>()),
     at,
   },
+  WebsiteRenamed: { name: text, at },
   OriginsChanged: { origins: listOf(text), at },
   /** `hash`: SHA-256 of the verification token, hexadecimal; the token itself is never kept. */
   OriginVerificationIssued: { hash: text, origin: text, expiresAt: utcTime, at },
@@ -45,6 +46,7 @@ export const websiteShapes = {
 /** The members of a website's events that name a person or host, by event type. */
 export const personalMembers: ReadonlyMap<string, readonly string[]> = new Map([
   ["WebsiteRegistered", ["name", "origins"]],
+  ["WebsiteRenamed", ["name"]],
   ["OriginsChanged", ["origins"]],
   ["OriginVerificationIssued", ["origin"]],
   ["OriginVerified", ["origin"]],

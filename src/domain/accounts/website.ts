@@ -51,6 +51,8 @@ export const websiteOfStream = (stream: string): string | undefined =>
 
 /** Stands for the name of an erased website. */
 export const erasedName = "(erased)";
+/** Stands for a name that no key of this process decrypts. */
+export const lostName = "(lost)";
 
 export const initialWebsite = (): Website => ({ status: "absent" });
 
@@ -74,6 +76,8 @@ export const evolveWebsite = (website: Website, event: WebsiteEvent): Website =>
       const { config, textFormat } = event.data;
       return { ...website, config: { ...config, ...(textFormat && { textFormat }) } };
     }
+    case "WebsiteRenamed":
+      return { ...website, name: event.data.name };
     case "OriginsChanged":
       return { ...website, origins: evolveOrigins(website.origins, event) };
     case "OriginVerificationIssued": {
@@ -140,6 +144,12 @@ export const configureWebsite = (
   const { textFormat, ...player } = config;
   return [{ type: "WebsiteConfigured", data: { config: player, ...(textFormat && { textFormat }), at } }];
 };
+
+export const renameWebsite = (
+  website: Website,
+  { name, at }: { name: string; at: string },
+): WebsiteEvent[] =>
+  requireRegistered(website).name === name ? [] : [{ type: "WebsiteRenamed", data: { name, at } }];
 
 export const changeOrigins = (
   website: Website,

@@ -48,6 +48,9 @@ export const clientFor = (url: string): EventStoreDBClient => {
 const validateOptions = (url: string): void => {
   if (!/^esdb(\+discover)?:\/\//.test(url))
     throw new TypeError("the connection string must begin with esdb:// or esdb+discover://");
+  // Without this, a password with an unescaped slash would end the host, and be part of messages.
+  if (/^[^/]*:\/\/[^/?]*\/[^?]/.test(url))
+    throw new TypeError("the connection string is malformed: write a / in a user or password as %2F");
   if (url.split("?").length > 2)
     throw new TypeError("the connection string is malformed: it has more than one question mark");
   for (const [option, value] of optionsOf(url)) {

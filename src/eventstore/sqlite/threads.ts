@@ -21,7 +21,10 @@ interface ThreadsOptions {
   readonly path: string;
   /** Opens an existing file, which may be write-protected. Default: false. */
   readonly readOnly?: boolean | undefined;
-  /** Another process's writer of the same file. Default: a writer thread of this process. */
+  /**
+   * Another process's writer of the file, which must exist by then. Default: a writer thread of
+   * this process.
+   */
   readonly writer?: Writer | undefined;
 }
 
@@ -31,7 +34,7 @@ interface ThreadsOptions {
  */
 export const startThreads = async (options: ThreadsOptions): Promise<SqliteThreads> => {
   const { path, readOnly = false } = options;
-  const file = await openFile(resolve(path), readOnly);
+  const file = await openFile(resolve(path), readOnly || options.writer !== undefined);
   const writer = options.writer ?? startWriter(file, { ahead: !readOnly });
   const reader = new WorkerClient<ReaderProtocol>({
     entry: new URL("./reader-worker.ts", import.meta.url),

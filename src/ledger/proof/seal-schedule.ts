@@ -1,3 +1,4 @@
+import { withDeadline } from "../../async/deadline.ts";
 import { repeatEvery } from "../../async/repeat.ts";
 import type { Time } from "../../async/time.ts";
 import type { EpochMs } from "../../domain/time.ts";
@@ -13,6 +14,8 @@ interface SealScheduleOptions {
 /** A seal is due this long after the last one. */
 export const sealIntervalMs = 60 * 60_000;
 const checkMs = 60_000;
+/** A start does not wait longer for the first seal of a log. */
+const firstMs = 1_000;
 
 export type SealSchedule = ReturnType<typeof scheduleSeals>;
 
@@ -23,12 +26,12 @@ export const scheduleSeals = ({ seals, time, onError }: SealScheduleOptions) => 
   let checking = Promise.resolve();
   const stopped = new AbortController();
 
-  const check = async (): Promise<void> => {
+  const check = async (intervalMs = sealIntervalMs, signal = stopped.signal): Promise<void> => {
     try {
-      lastSealedAt = await seals.sealIfDue(sealIntervalMs, { actor: "system" }, stopped.signal);
+      lastSealedAt = await seals.sealIfDue(intervalMs, { actor: "system" }, signal);
       hasFailed = false;
     } catch (error) {
-      if (stopped.signal.aborted) return;
+      if (signal.aborted) return;
       if (!hasFailed) onError("the log could not be sealed", error);
       hasFailed = true;
     }
@@ -39,6 +42,18 @@ export const scheduleSeals = ({ seals, time, onError }: SealScheduleOptions) => 
   });
 
   return {
+    /**
+     * Seals a log that has no seal yet, so that the keys of all later seals lead back to the first
+     * key, which auditors may have fetched by then. Lets a key that follows another one seal, too.
+     * It never rejects: what fails, or takes too long, is done by the schedule.
+     */
+    begin: async (): Promise<void> => {
+      const onTimeout = () => new Error("the first seal took too long");
+      await withDeadline({ time, ms: firstMs, onTimeout, signal: stopped.signal }, (signal) => {
+        checking = check(Number.POSITIVE_INFINITY, signal);
+        return checking;
+      }).catch(() => {});
+    },
     /** The time of the last seal of any process; undefined before a check has succeeded. */
     get lastSealedAt(): EpochMs | undefined {
       return lastSealedAt;

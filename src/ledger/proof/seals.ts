@@ -103,7 +103,7 @@ interface SealsOptions {
  * with a wrong clock.
  */
 const wrongMs = 2 * 60_000;
-/** Other processes may seal at the same time. */
+/** Other processes may seal, and other programs append to the stream, at the same time. */
 const afterConflicts = afterErrors((error) => error instanceof WrongExpectedRevision, {
   firstMs: 20,
   maxMs: 1_000,
@@ -144,16 +144,19 @@ export const createSeals = (options: SealsOptions): Seals => {
     return { revision, data };
   };
 
-  const seal = async (metadata: EventMetadata, attemptOptions?: AttemptOptions): Promise<RecordedSeal> => {
+  const repeated = async <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
     try {
-      return await retry({ delayAfter: afterConflicts, time }, () => attempt(metadata, attemptOptions));
+      return await retry({ delayAfter: afterConflicts, time, signal }, work);
     } catch (error) {
       if (error instanceof WrongExpectedRevision) {
-        throw new Unavailable("Other processes keep sealing the log.", 1, { cause: error });
+        throw new Unavailable("Others keep appending to the stream of seals.", 1, { cause: error });
       }
       throw toUnavailable(error);
     }
   };
+
+  const seal = (metadata: EventMetadata, attemptOptions?: AttemptOptions): Promise<RecordedSeal> =>
+    repeated(() => attempt(metadata, attemptOptions));
 
   return {
     seal: (metadata) => seal(metadata),
@@ -164,8 +167,8 @@ export const createSeals = (options: SealsOptions): Seals => {
       );
       if (isOfFormerKey(last)) await seal(metadata);
     },
-    sealIfDue: async (intervalMs, metadata, signal) => {
-      try {
+    sealIfDue: (intervalMs, metadata, signal) =>
+      repeated(async () => {
         const { last } = await readSeals(options);
         const lastAt = last ? Date.parse(last.data.at) : Number.NEGATIVE_INFINITY;
         const age = clock() - lastAt;
@@ -174,11 +177,7 @@ export const createSeals = (options: SealsOptions): Seals => {
         const { data } = await attempt(metadata, { signal });
         mayHandOver = false;
         return Date.parse(data.at);
-      } catch (error) {
-        if (error instanceof WrongExpectedRevision) return clock(); // another process sealed the log
-        throw toUnavailable(error);
-      }
-    },
+      }, signal),
   };
 };
 

@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { credentialsStream } from "../../../src/domain/accounts/credentials.ts";
+import { websiteStream } from "../../../src/domain/accounts/website.ts";
 import { Invalid, NotFound } from "../../../src/domain/errors.ts";
 import type { ProviderVoice } from "../../../src/engines/provider.ts";
 import {
@@ -36,6 +37,15 @@ describe("credentials over a store", () => {
   it("are listed by engine, provider and number of voices, without the secrets", async () => {
     expect(await set()).to.deep.equal(details);
     expect(await service.credentials.list(website)).to.deep.equal([details]);
+  });
+
+  it("are listed for all websites, also for one whose name no key decrypts", async () => {
+    await set();
+    const name = `encrypted:v1.${"A".repeat(40)}`;
+    await service.append(websiteStream(website), "WebsiteRenamed", { name, at });
+    expect(await service.credentials.listAll()).to.deep.equal([
+      { websiteId: website, websiteName: "(lost)", ...details },
+    ]);
   });
 
   it("that the provider refuses are not stored, and its message is returned without them", async () => {

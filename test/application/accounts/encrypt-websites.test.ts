@@ -59,6 +59,7 @@ for (const [driver, open] of [
         event("OriginVerificationIssued", { hash: "h", origin: "https://new.example", expiresAt: at }),
         event("OriginVerified", { hash: "h", origin: "https://new.example" }),
         event("OriginsChanged", { origins: [...origins, "https://b.example"] }),
+        event("WebsiteRenamed", { name: "Market" }),
       ];
       await writer.encrypted.append("website-w", events, "none");
       const { encrypted } = withKeys(opened.store, old);
@@ -69,7 +70,7 @@ for (const [driver, open] of [
         );
         if (batch.caughtUp) break;
       }
-      for (const text of ["Shop", "shop.example", "new.example", "b.example"])
+      for (const text of ["Shop", "Market", "shop.example", "new.example", "b.example"])
         expect(await stored()).not.to.include(text);
     });
 

@@ -151,6 +151,13 @@ describe("the replacement of a lost master key", () => {
     });
   });
 
+  it("keeps a webhook whose current secret the new key decrypts, although the former one is lost", async () => {
+    const [{ webhookId } = { webhookId: "" }] = (await webhooksOf(old)).list();
+    await (await webhooksOf(next)).rotateSecret(webhookId, cli);
+    expect((await replace()).removedWebhooks).to.deep.equal([]);
+    expect((await webhooksOf(next)).list()).to.have.lengthOf(2);
+  });
+
   it("has nothing more to do when it is repeated, and reports the same keys", async () => {
     await replace();
     const events = await typesOf();

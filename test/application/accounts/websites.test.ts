@@ -54,10 +54,18 @@ describe("websites over a store", () => {
     expect(service.websites.get(id)).to.deep.equal(changed);
   });
 
+  it("get another name", async () => {
+    const { id } = await register();
+    const changed = await service.websites.rename(id, "Market", admin);
+    expect(changed).to.include({ id, name: "Market" });
+    expect(service.websites.get(id)).to.deep.equal(changed);
+  });
+
   it("store no event for a command that changes nothing", async () => {
     const { id } = await register();
     await service.websites.configure(id, {}, admin);
     await service.websites.setOrigins(id, origins, admin);
+    await service.websites.rename(id, "Shop", admin);
     const events = await service.read(websiteStream(id));
     expect(events.map(({ type }) => type)).to.deep.equal(["WebsiteRegistered"]);
     expect(events[0]?.metadata).to.deep.equal({ actor: "admin", correlationId: "req-1" });
@@ -66,8 +74,20 @@ describe("websites over a store", () => {
   it("are not found if they were never registered", async () => {
     expect(() => service.websites.get("web_none")).to.throw(NotFound);
     expect(await rejection(service.websites.configure("web_none", {}, admin))).to.be.instanceOf(NotFound);
+    expect(await rejection(service.websites.rename("web_none", "a", admin))).to.be.instanceOf(NotFound);
     expect(await rejection(service.websites.setOrigins("web_none", [], admin))).to.be.instanceOf(NotFound);
     expect(await service.read(websiteStream("web_none"))).to.deep.equal([]);
+  });
+
+  it("show what no key decrypts as lost, until it is set again", async () => {
+    const ciphertext = `encrypted:v1.${"A".repeat(40)}`;
+    const { id } = await service.websites.register({ name: ciphertext, origins: [], plan: freePlan }, admin);
+    await service.websites.setOrigins(id, [...origins, ciphertext], admin);
+    const lost = ["name", "origins"];
+    expect(service.websites.get(id)).to.deep.include({ name: "(lost)", origins, lost });
+    const renamed = await service.websites.rename(id, "Shop", admin);
+    expect(renamed).to.deep.include({ name: "Shop", origins, lost: ["origins"] });
+    expect(await service.websites.setOrigins(id, origins, admin)).not.to.have.property("lost");
   });
 
   it("are listed in the order of their registration", async () => {

@@ -341,6 +341,19 @@ for (const [name, open] of stores) {
       expect(receiver.received[1]?.headers["webhook-signature"]?.split(" ")).to.have.length(1);
     });
 
+    it("signs with the current secret alone if the former one was lost with its master key", async () => {
+      const { webhookId } = await add();
+      const other = await openWebhooksInstance(store, { clock, masterKeys: [Buffer.alloc(32, 8)] });
+      others.push(other);
+      const { secret } = await other.webhooks.rotateSecret(webhookId, operator);
+      await other.webhooks.test(webhookId, operator);
+      await other.dispatchUntil(() => isEnded(webhookId, other));
+      const [message] = receiver.received;
+      if (!message) throw new Error("no message was received");
+      verifyMessage(message, secret);
+      expect(message.headers["webhook-signature"]?.split(" ")).to.have.length(1);
+    });
+
     it("sends at most four messages to a webhook at once", async () => {
       const held = Promise.withResolvers<number>();
       receiver.response = () => held.promise;

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
+import { legacyName } from "../../../src/audio/pipeline/legacy-names.ts";
 import { quiet } from "../../../src/audio/pipeline/log.ts";
 import { createMemoryCache } from "../../../src/audio/pipeline/memory-cache.ts";
 import {
@@ -70,6 +71,19 @@ describe("The pipeline", () => {
       () => undefined,
       (error: unknown) => error,
     );
+
+  it("reports audio that is about to be stored: synthesized, or moved from its former name", async () => {
+    const stored: string[] = [];
+    pipeline = pipelineWith({ onStored: ({ hash }) => stored.push(hash) });
+    const { bytes } = await obtain();
+    await obtain();
+    const moved = renditionOf("Hello.", { engine: "oai", websiteId: "a-website" });
+    await store.put(legacyName(moved.recipe) ?? "", objectOf(bytes));
+    expect((await obtain(moved)).source).to.equal("store");
+    await allStored();
+    await obtain(moved);
+    expect(stored).to.deep.equal([hello.hash, moved.hash]);
+  });
 
   describe("reports the source of audio", () => {
     it("as miss for the first of 60 concurrent requests and coalesced for the others, with one synthesis and the same bytes", async () => {

@@ -31,7 +31,7 @@ const manifest: Manifest = {
 const copied = { objects: 12, bytes: 123_456, copied: 2, repaired: 0, gone: 0, damaged: [] };
 const audio = { objects: 12, restored: 12, deleted: 0, missing: [], damaged: [] };
 const complete = {
-  ...{ manifest, audio, pausedWebhooks: 0, isSealed: true, hasMasterKey: true },
+  ...{ manifest, audio, pausedWebhooks: 0, isSealed: true, hasMasterKey: true, warnings: [] },
   log: { seals: "trusted", unsealed: 3 },
 } as const;
 const verifierKey = createNoteSigner("voxledger/log-1", Buffer.alloc(32, 7)).verifierKey;
@@ -39,11 +39,13 @@ const verifierKey = createNoteSigner("voxledger/log-1", Buffer.alloc(32, 7)).ver
 describe("the commands backup and restore", () => {
   const folder = duringTest(temporaryFolder);
   let passphrase: string | undefined;
+  let warnings: string[];
   let restored: Awaited<ReturnType<RestoreBackup>>;
   let options: RestoreOptions | undefined;
   let work: (signal: AbortSignal) => Promise<unknown>;
   beforeEach(() => {
     passphrase = undefined;
+    warnings = [];
     restored = complete;
     work = async () => {};
   });
@@ -55,7 +57,12 @@ describe("the commands backup and restore", () => {
         async (_, { hasAudio, readPassphrase, signal }) => {
           await work(signal);
           passphrase = await readPassphrase?.();
-          return { manifest, audio: hasAudio ? copied : undefined, keyId: readPassphrase && "mk-1" };
+          return {
+            manifest,
+            audio: hasAudio ? copied : undefined,
+            keyId: readPassphrase && "mk-1",
+            warnings,
+          };
         },
         async (_, given) => {
           options = given;
@@ -83,6 +90,16 @@ describe("the commands backup and restore", () => {
       "",
     ]);
     expect((await voxledger("backup", "/backup", "--no-audio")).stdout).to.match(/^audio +not included$/m);
+  });
+
+  it("warn of a directory that is open to others", async () => {
+    warnings = ["/backup is open"];
+    restored = { ...complete, warnings };
+    for (const name of ["backup", "restore"]) {
+      const { exitCode, stdout } = await voxledger(name, "/backup");
+      expect(exitCode).to.equal(0);
+      expect(stdout).to.match(/^warning +\/backup is open$/m);
+    }
   });
 
   it("read the passphrase of the master key from a file", async () => {
@@ -115,7 +132,7 @@ describe("the commands backup and restore", () => {
     expect(stdout).to.match(/^audio +12 of 12 objects$/m);
     const lines: [object, RegExp][] = [
       [{ hasMasterKey: false }, /^master key +missing: put the key mk-1 into DATA_DIR\/master\.key/m],
-      [{ isSealed: false }, /^seal +none states the restore/m],
+      [{ isSealed: false }, /^seal +none states the restore.* --log-restored --no-audio; .* --without-key$/m],
       [{ log: { seals: "untrusted", unsealed: 0 } }, /^verified +only with the keys in the backup itself/m],
       [{ log: { seals: "unsealed", unsealed: undefined } }, /^verified +there is no seal: /m],
       [

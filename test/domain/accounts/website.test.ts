@@ -9,6 +9,7 @@ import {
   maxPendingVerifications,
   origins,
   registerWebsite,
+  renameWebsite,
   verifyOrigin,
   type WebsiteEvent,
   websiteName,
@@ -66,6 +67,13 @@ describe("a website", () => {
     const events = configureWebsite(given(registered, first), { config, at: later });
     expect(events).to.deep.equal([{ type: "WebsiteConfigured", data: { config, at: later } }]);
     expect(given(registered, first, ...events)).to.deep.include({ config });
+  });
+
+  it("changes its name, unless it has it already", () => {
+    const events = renameWebsite(given(registered), { name: "Market", at: later });
+    expect(events).to.deep.equal([{ type: "WebsiteRenamed", data: { name: "Market", at: later } }]);
+    expect(given(registered, ...events)).to.include({ name: "Market" });
+    expect(renameWebsite(given(registered, ...events), { name: "Market", at: later })).to.deep.equal([]);
   });
 
   it("keeps its format of texts apart from the player's configuration", () => {
@@ -186,7 +194,7 @@ describe("a website", () => {
   });
 
   it("does not change on an event of an unknown type", () => {
-    const unknown = { type: "WebsiteRenamed", data: {} } as unknown as WebsiteEvent;
+    const unknown = { type: "WebsiteMoved", data: {} } as unknown as WebsiteEvent;
     expect(given(registered, unknown)).to.deep.equal(given(registered));
   });
 });

@@ -62,6 +62,27 @@ describe("the console's screen of a website", () => {
     return [await page.content(), ...bodies, JSON.stringify(fields)].join("\n");
   };
 
+  it("renames the website, and suggests its name unless that is lost", async () => {
+    const page = await open();
+    const heading = page.getByRole("heading", { level: 1 });
+    const rename = async (name: string): Promise<string> => {
+      await page.getByRole("button", { name: "Rename…" }).click();
+      const dialog = page.getByRole("dialog", { name: "Rename the website" });
+      const suggested = await dialog.getByLabel("Name").inputValue();
+      await dialog.getByLabel("Name").fill(name);
+      await dialog.getByRole("button", { name: "Rename" }).click();
+      return suggested;
+    };
+    await rename("Market");
+    await heading.getByText("Market", { exact: true }).waitFor();
+    // No key decrypts this.
+    expect(await rename(`encrypted:v1.${"A".repeat(40)}`)).to.equal("Market");
+    await heading.getByText("(lost)", { exact: true }).waitFor();
+    expect(await rename("Shop")).to.equal("");
+    await heading.getByText("Shop", { exact: true }).waitFor();
+    expect(opened.complaints).to.deep.equal([]);
+  });
+
   it("sets credentials that the provider accepts, and shows the engine without them", async () => {
     const { apiKey } = goodCredentials.gwn;
     const page = await open();

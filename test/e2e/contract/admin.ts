@@ -16,6 +16,7 @@ export const adminResponses = (api: DescribedApi): void => {
         voice: { rate: 1.2 },
         features: { webPlayer: { enabled: true } },
       });
+      await send(200, "PUT", `${path}/name`, { name: "renamed" });
       await send(200, "PUT", `${path}/origins`, { origins: ["https://e.example"] });
       await send(201, "POST", `${path}/keys`, undefined, operator);
       for (const listed of ["/admin/websites", path, `${path}/credentials`]) await get(200, listed, operator);

@@ -116,6 +116,22 @@ describe("seals", () => {
     expect(await readEvent(store, "seals")).to.equal(undefined);
   });
 
+  it("are made although another program appends to their stream at the same time", async () => {
+    const { store } = temporary;
+    let foreign = 0;
+    const contended: typeof store = {
+      ...store,
+      append: async (stream, events, expected) => {
+        if (foreign++ < 2) await sealing(store).log.append("seals", "Foreign", {});
+        return await store.append(stream, events, expected);
+      },
+    };
+    const seals = createSeals({ ...options, store: contended });
+    await seals.sealIfDue(0, system);
+    expect(foreign).to.equal(3);
+    expect(await verifyLog(store, { keys })).to.deep.include({ seals: 1 });
+  });
+
   it("never continue a seal that another key has signed", async () => {
     const forger = createNoteSigner(signer.name, Buffer.alloc(32, 9));
     await createSeals({ ...options, store: temporary.store, signer: forger, keys: [] }).seal(system);
@@ -163,7 +179,7 @@ describe("the schedule of seals", () => {
     const attempts = { started: 0, ended: 0 };
     const start = Date.parse("2026-11-05T10:00:00.000Z");
     const processes = [0, 1].map(() => {
-      const { sealIfDue } = createSeals({ ...options, store, clock: () => start + time.now(), time });
+      const { sealIfDue } = createSeals({ ...options, store, clock: () => start + time.now() });
       const counted = (...args: Parameters<typeof sealIfDue>) => {
         attempts.started += 1;
         return sealIfDue(...args).finally(() => {
@@ -202,6 +218,46 @@ describe("the schedule of seals", () => {
       await Promise.all(processes.map(({ stop }) => stop()));
       await temporary.remove();
     }
+  });
+
+  it("begins with a seal of a log that has none, and with no other", async () => {
+    await using opened = new AsyncDisposableStack();
+    const temporary = await openTemporaryStore();
+    opened.defer(temporary.remove);
+    const errors: unknown[] = [];
+    const begin = async () => {
+      const seals = createSeals({ ...options, store: temporary.store });
+      const time = createManualTime();
+      const schedule = scheduleSeals({ seals, time, onError: (_, error) => errors.push(error) });
+      opened.defer(schedule.stop);
+      await schedule.begin();
+      return schedule.lastSealedAt;
+    };
+    const sealedAt = await begin();
+    expect(await begin())
+      .to.equal(sealedAt)
+      .and.not.equal(undefined);
+    expect(await verifyLog(temporary.store, { keys })).to.deep.include({ seals: 1 });
+    expect(errors).to.deep.equal([]);
+  });
+
+  it("delays a start by at most a second", async () => {
+    const time = createManualTime();
+    const errors: unknown[] = [];
+    let isAborted = false;
+    const sealIfDue = (_interval: number, _metadata: unknown, signal?: AbortSignal) =>
+      new Promise<never>((_, reject) => {
+        signal?.addEventListener("abort", () => {
+          isAborted = true;
+          reject(signal.reason);
+        });
+      });
+    const schedule = scheduleSeals({ seals: { sealIfDue }, time, onError: (_, error) => errors.push(error) });
+    const begun = schedule.begin();
+    time.advance(1_000);
+    await begun;
+    await schedule.stop();
+    expect({ isAborted, errors }).to.deep.equal({ isAborted: true, errors: [] });
   });
 
   it("cancels a seal that is stopped while its events are being read", async () => {

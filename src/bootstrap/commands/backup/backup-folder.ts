@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { lstat, mkdir, readdir, readFile, realpath, rename, rm } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
   BadBackup,
@@ -115,9 +115,15 @@ const removeIncomplete = async (path: string): Promise<void> => {
   await rm(path, { recursive: true, force: true });
 };
 
+const maxManifestBytes = 16 * 1024 * 1024;
+
 /** @throws {BadBackup} */
 export const readManifest = async (directory: string): Promise<Manifest> => {
-  const text = await readFile(join(directory, names.manifest), "utf8").catch((cause) => {
+  const path = join(directory, names.manifest);
+  const info = await stat(path).catch(() => undefined);
+  if (info && (!info.isFile() || info.size > maxManifestBytes))
+    throw new BadBackup(`${path} is no manifest: it is not a file, or larger than 16 MB`);
+  const text = await readFile(path, "utf8").catch((cause) => {
     throw new BadBackup(`${directory} has no ${names.manifest}: it is no complete backup`, { cause });
   });
   return parseManifest(text);

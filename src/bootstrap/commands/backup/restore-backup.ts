@@ -8,6 +8,7 @@ import { exists } from "../../../files/exists.ts";
 import { readSha256 } from "../../../files/file-digests.ts";
 import { BadSetting, type Settings } from "../../../settings/read-settings.ts";
 import { type MasterKeys, masterKeyIdOf, obtainMasterKeys } from "../../master-key.ts";
+import { sharedPaths } from "../../private-directory.ts";
 import { readListFile, refuseLink, refuseLinks } from "./audio-folder.ts";
 import { audioOf, readManifest, requireApart } from "./backup-folder.ts";
 import { openTarget } from "./restore-target.ts";
@@ -64,6 +65,7 @@ export const composeRestore =
       // A log without a master key has no seals.
       isSealed: recorded.isSealed || manifest.masterKeyId === null,
       hasMasterKey: masterKeys !== undefined || manifest.masterKeyId === null,
+      warnings: await sharedPaths([directory]),
     };
   };
 
@@ -137,7 +139,9 @@ const findKey = async (
     const ids = masterKeys.map(masterKeyIdOf);
     // The key of a log in its place may have been replaced after the backup.
     if (ids.includes(masterKeyId) || (isLogRestored && withoutKey)) return { masterKeys };
-    throw new BadSetting(`MASTER_KEY: this key is ${ids[0]}, the one of the backup's log is ${masterKeyId}`);
+    throw new BadSetting(
+      `MASTER_KEY: this key is ${ids[0]}, the one of the backup's log is ${masterKeyId}: set that one, or name it in MASTER_KEY_PREVIOUS`,
+    );
   }
   if (!masterKey) {
     if (withoutKey) return { masterKeys: undefined };

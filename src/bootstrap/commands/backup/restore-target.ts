@@ -137,13 +137,14 @@ export const openTarget = async (settings: Settings, parts: Parts) => {
 const allowedNames = ["master.key", "lost+found"];
 
 /** @throws if something is where the backup is to be restored */
-const requireEmpty = async (
-  { dataDir, eventStore, audioStore }: Settings,
-  { hasLog, hasAudio }: Parts,
-): Promise<void> => {
-  const refuse = (path: string): never => {
-    throw new Error(`${path} exists: a backup is restored only into empty directories; move it away first`);
+const requireEmpty = async (settings: Settings, { hasLog, hasAudio }: Parts): Promise<void> => {
+  const { dataDir, eventStore, audioStore } = settings;
+  const refuse = (path: string, other = ""): never => {
+    throw new Error(
+      `${path} exists: a backup is restored only into empty directories; move it away first${other}`,
+    );
   };
+  const refuseAudio = (path: string) => refuse(path, ", or leave the audio as it is by --no-audio");
   const audioPath = audioStore.kind === "file" ? resolve(audioStore.path) : undefined;
   if (hasLog) {
     if (eventStore.kind === "sqlite")
@@ -154,9 +155,25 @@ const requireEmpty = async (
       if (!allowedNames.includes(name) && path !== audioPath) refuse(path);
     }
   }
-  if (!hasAudio || audioPath === undefined) return;
+  if (!hasAudio) return;
+  if (audioPath === undefined) {
+    const name = await firstOfBucket(settings);
+    if (name !== undefined) refuseAudio(`${name} in the bucket of AUDIO_STORE`);
+    return;
+  }
   for (const name of await namesIn(audioPath))
-    if (!allowedNames.includes(name)) refuse(join(audioPath, name));
+    if (!allowedNames.includes(name)) refuseAudio(join(audioPath, name));
+};
+
+/** The name of an object of the bucket, if it has any. */
+const firstOfBucket = async (settings: Settings): Promise<string | undefined> => {
+  const store = await openAudioStore(settings, () => {});
+  try {
+    for await (const { names } of store.list(new AbortController().signal)) return names[0];
+    return undefined;
+  } finally {
+    await store.close();
+  }
 };
 
 const namesIn = (path: string): Promise<string[]> =>

@@ -67,7 +67,7 @@ export const checkLog = async (
       );
     if (newest === undefined && !withoutSeal)
       throw new BadBackup(
-        "the log has no seal, so nothing shows whether it was changed: repeat with --without-seal only if it was backed up within an hour of its first start",
+        "the log has no seal, so nothing shows whether it was changed: repeat with --without-seal only if no service had started on it before the backup",
       );
     if (newest !== undefined && trusted.length === 0 && !withoutKey)
       throw new BadBackup(

@@ -16,6 +16,7 @@ import { type Settings, withSettingName } from "../../../settings/read-settings.
 import { withoutSecrets } from "../../../settings/without-secrets.ts";
 import { readSealKeyLines } from "../../event-log/seals.ts";
 import { masterKeyIdOf, obtainMasterKey } from "../../master-key.ts";
+import { sharedPaths } from "../../private-directory.ts";
 import { createPrivateFile } from "../../private-files.ts";
 import { createListFile, readListFile, refuseLink, refuseLinks } from "./audio-folder.ts";
 import { openBackupFolder, requireApart } from "./backup-folder.ts";
@@ -70,7 +71,8 @@ export const composeBackup =
     signal.throwIfAborted();
     await folder.publish(manifest);
     if (audio) await removeDeleted(folder, audio.deleted);
-    return { manifest, audio: audio?.copied, keyId: key?.keyId };
+    const warnings = await sharedPaths([directory]);
+    return { manifest, audio: audio?.copied, keyId: key?.keyId, warnings };
   };
 
 /** The settings with the event store in this file. */

@@ -27,7 +27,7 @@ export const Website = ({ params }: ScreenProps): VNode => {
   const data = useGet<WebsiteDetails>(`admin/websites/${encodeURIComponent(id)}`);
   return html`<${Loaded} data=${data} what="Reading the website">
     ${(website: WebsiteDetails) => html`<div class="stack">
-      <h1>${website.name}</h1>
+      <${Name} website=${website} onChange=${data.reload} />
       <p class="as-of"><code>${website.id}</code>, registered ${formatTime(website.registeredAt)}</p>
       <div class="grid">
         <${Origins} website=${website} onChange=${data.reload} />
@@ -38,6 +38,25 @@ export const Website = ({ params }: ScreenProps): VNode => {
       <${ConfigEditor} key=${JSON.stringify(website.storedConfig)} website=${website} onChange=${data.reload} />
     </div>`}
   <//>`;
+};
+
+const Name = ({ website, onChange }: WebsiteProps): VNode => {
+  const mayChange = useMayChange();
+  const [isOpen, setOpen] = useState(false);
+  const { send } = useChange(onChange);
+  const known = website.lost?.includes("name") ? "" : website.name;
+  const rename = (fields: FormData) =>
+    send("PUT", `admin/websites/${encodeURIComponent(website.id)}/name`, { name: fields.get("name") });
+  return html`<div class="head">
+    <h1>${website.name}</h1>
+    ${mayChange && html`<button type="button" onClick=${() => setOpen(true)}>Rename…</button>`}
+    ${
+      isOpen &&
+      html`<${Confirm} title="Rename the website" action="Rename" onConfirm=${rename} onClose=${() => setOpen(false)}>
+        <${Field} label="Name" control=${{ name: "name", required: true, maxlength: 200, defaultValue: known }} />
+      <//>`
+    }
+  </div>`;
 };
 
 const Origins = ({ website, onChange }: WebsiteProps): VNode => {
@@ -61,6 +80,7 @@ const Origins = ({ website, onChange }: WebsiteProps): VNode => {
   };
   return html`<section class="card stack">
     <h2>Verified origins</h2>
+    ${website.lost?.includes("origins") && html`<p>Lost: no key here decrypts them. Set them again.</p>`}
     ${website.origins.length === 0 ? html`<p class="muted">None: browsers cannot use the key without its secret.</p>` : html`<ul>${website.origins.map((origin) => html`<li key=${origin}>${origin}</li>`)}</ul>`}
     ${
       mayChange &&

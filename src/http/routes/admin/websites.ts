@@ -6,6 +6,7 @@ import {
 } from "../../../application/accounts/origin-verification.ts";
 import {
   type NewWebsite,
+  newName,
   newOrigins,
   registration,
   type WebsiteDetails,
@@ -38,6 +39,12 @@ const websiteDetails = namedSchema("WebsiteDetails", {
   config: websiteConfig,
   registeredAt: time,
   erasedAt: time.exactOptional(),
+  lost: z
+    .array(z.enum(["name", "origins"]))
+    .exactOptional()
+    .meta({
+      description: "What no key of the instance decrypts. Such origins are not listed.",
+    }),
 }) satisfies z.ZodType<WebsiteDetails>;
 
 const newVerification = namedSchema("NewVerification", {
@@ -110,6 +117,16 @@ export const websiteOperations = [
     ),
     responses: ok("The changed website.", websiteDetails),
     handle: ({ websites }, { params, body }, command) => websites.configure(params.id, body, command),
+  }),
+  websiteOperation({
+    method: "put",
+    path: "/admin/websites/{id}/name",
+    id: "renameWebsite",
+    summary: "Change a website's name",
+    params,
+    body: jsonRequest(newName, { name: "example.com" }),
+    responses: ok("The changed website.", websiteDetails),
+    handle: ({ websites }, { params, body }, command) => websites.rename(params.id, body.name, command),
   }),
   websiteOperation({
     method: "put",

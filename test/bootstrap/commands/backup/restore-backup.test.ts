@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { appendFile, cp, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, readdir, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import { composeAuditProof } from "../../../../src/bootstrap/commands/audit-proof.ts";
 import { createNoteSigner } from "../../../../src/domain/ledger/seals/note-signer.ts";
@@ -7,6 +7,7 @@ import { openSqliteEventStore } from "../../../../src/eventstore/sqlite/sqlite-e
 import { sealing, signer } from "../../../ledger/proof/sealed-store.ts";
 import { duringTest } from "../../../support/during.ts";
 import { startError } from "../../../support/in-process-service.ts";
+import { startMinio } from "../../../support/minio.ts";
 import { temporaryFolder } from "../../../support/service.ts";
 import { fileOf, hashOf, type Installation, installationIn, nameOf, refusal } from "./installation.ts";
 
@@ -78,7 +79,7 @@ describe("a restore", () => {
     await lose();
     env.MASTER_KEY = Buffer.alloc(32, 9).toString("base64");
     expect(await refusal(restore())).to.match(
-      /^MASTER_KEY: this key is \w+, the one of the backup's log is \w+$/,
+      /^MASTER_KEY: this key is \w+, the one of the backup's log is \w+: set that one, or name it in MASTER_KEY_PREVIOUS$/,
     );
     env.MASTER_KEY = key.trim();
     expect(await restore()).to.include({ hasMasterKey: true });
@@ -223,6 +224,35 @@ describe("a restore", () => {
       ...{ objects: 3, restored: 1, deleted: 0 },
       ...{ missing: [nameOf("b")], damaged: [nameOf("a")] },
     });
+  });
+
+  it("is refused if the manifest is larger than 16 MB", async () => {
+    const { backUp, restore, inFolder } = installed;
+    await backUp();
+    await truncate(inFolder("backup/manifest.json"), 17 * 1024 * 1024);
+    expect(await refusal(restore())).to.match(/larger than 16 MB$/);
+    expect(await refusal(backUp())).to.match(/larger than 16 MB$/);
+  });
+
+  it("into a bucket is refused if the bucket has audio", async () => {
+    const { backUp, put, lose, restore, env, inFolder } = installed;
+    await put("a");
+    await backUp({ withKey: true });
+    await lose();
+    const server = await startMinio();
+    try {
+      const { port, accessKey, secretKey } = server;
+      const [user, password] = [accessKey, secretKey].map(encodeURIComponent);
+      env.AUDIO_STORE = `s3://${user}:${password}@127.0.0.1:${port}/restored?tls=false`;
+      expect(await restore())
+        .to.deep.include({ isSealed: true })
+        .and.to.have.nested.property("audio.restored", 1);
+      await rm(inFolder("data"), { recursive: true });
+      expect(await refusal(restore())).to.match(/^public\/a{64}\.mp3 in the bucket .* --no-audio$/);
+      expect(await restore({ hasAudio: false })).to.include({ audio: undefined });
+    } finally {
+      await server.stop();
+    }
   });
 
   it("is refused if the list of audio was changed, or a symbolic link is in the folder", async () => {

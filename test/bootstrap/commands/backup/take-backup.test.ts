@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import { filesOf } from "../../../../src/application/backup/manifest.ts";
 import { lockFile } from "../../../../src/eventstore/sqlite/lock-file.ts";
@@ -29,6 +29,17 @@ describe("a backup", () => {
     expect(newestSeal?.note).to.match(/^voxledger\//);
     expect(settings).to.deep.equal({ DATA_DIR: inFolder("data") });
     expect(withheldSettings).to.deep.equal(["ADMIN_TOKEN"]);
+  });
+
+  it("warns of a directory that other users may read or change, as its restore does", async () => {
+    const { backUp, lose, restore, inFolder } = installed;
+    expect((await backUp({ withKey: true })).warnings).to.deep.equal([]);
+    await chmod(inFolder("backup"), 0o750);
+    const directory = inFolder("backup");
+    const warnings = [`${directory} is accessible to other users: chmod go= ${directory}`];
+    expect((await backUp({ withKey: true })).warnings).to.deep.equal(warnings);
+    await lose();
+    expect((await restore()).warnings).to.deep.equal(warnings);
   });
 
   it("can be repeated in its directory: only new audio is copied, and former files are removed", async () => {

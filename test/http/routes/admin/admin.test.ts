@@ -104,6 +104,7 @@ describe("the admin API", () => {
       for (const [method, path, body] of [
         ["GET", "/admin/websites/web_none"],
         ["PUT", "/admin/websites/web_none/config", {}],
+        ["PUT", "/admin/websites/web_none/name", { name: "a" }],
         ["PUT", "/admin/websites/web_none/origins", { origins: [] }],
         ["POST", "/admin/websites/web_none/keys", {}],
       ] as const) {
