@@ -5,6 +5,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { EventStoreLost } from "../eventstore/event-store.ts";
 import { trustedProxies } from "../http/kernel/client-address.ts";
 import { type Settings, withSettingName } from "../settings/read-settings.ts";
+import { ToolFailed } from "../subprocess/tools.ts";
 import type { RunningTelemetry } from "../telemetry/sdk.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
 
@@ -100,6 +101,7 @@ const loggedError = (error: unknown, causes: number): unknown => {
     type: name,
     message: error instanceof ServiceError ? error.loggable : message,
     code: "code" in error && typeof error.code === "string" ? error.code : undefined,
+    ...(error instanceof ToolFailed && error.end),
     stack: stack.match(/^ +at .*$/gm)?.join("\n"), // without the message
     cause: cause === undefined || causes === 0 ? undefined : loggedError(cause, causes - 1),
   };

@@ -6,6 +6,7 @@ import { loggableMessage } from "../../src/audio/pipeline/log.ts";
 import { createErrorLog, createLogger } from "../../src/bootstrap/observability.ts";
 import { EngineFailed, KeyIsSuspended, Unavailable, Unpronounceable } from "../../src/domain/errors.ts";
 import { EventStoreLost } from "../../src/eventstore/event-store.ts";
+import { ToolFailed } from "../../src/subprocess/tools.ts";
 
 describe("The log", () => {
   const logged = (error: unknown): Record<string, unknown> => {
@@ -39,6 +40,15 @@ describe("The log", () => {
       expect(JSON.stringify(logged(error))).to.not.match(/ꕙ|A559/);
     }
     expect(loggableMessage(refusal)).to.equal("The request is invalid.");
+  });
+
+  it("has how a tool's process ended, also where its failure is a cause", () => {
+    const crash = new ToolFailed("exit", "espeak-ng failed.", { end: { signal: "SIGSEGV" } });
+    const { cause } = logged(new Unavailable("The audio could not be encoded.", 5, { cause: crash }));
+    expect(cause).to.include({ message: "espeak-ng failed.", signal: "SIGSEGV" });
+    expect(logged(new ToolFailed("exit", "flite failed.", { end: { exitCode: 0 } }))).to.include({
+      exitCode: 0,
+    });
   });
 
   it("has an operator's reason for a suspension nowhere", () => {
