@@ -112,7 +112,7 @@ export const startFfmpeg = (format: EncodedFormat): EncoderProcess => {
   };
 };
 
-/** fluent-ffmpeg says "ffmpeg was killed with signal SIGKILL", or "ffmpeg exited with code 1: …". */
+/** The message is "ffmpeg was killed with signal SIGKILL", or "ffmpeg exited with code 1: …". */
 const endIn = (message: string): ProcessEnd => {
   const [, signal = null] = /with signal (SIG[A-Z0-9]+)$/.exec(message) ?? [];
   const [, code] = /exited with code (\d+)/.exec(message) ?? [];
