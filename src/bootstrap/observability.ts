@@ -47,10 +47,11 @@ const retriesAtExit = 20;
 
 /**
  * Writes to standard output, without waiting for its reader. Stops writing once its pipe or its
- * terminal is gone. It uses sonic-boom itself, because pino brings version 4, which repeats a
- * failed write for ever when the process exits.
+ * terminal is gone. All logs of a process share it: each would add a listener for the exit, and
+ * keep waiting lines of its own. It uses sonic-boom itself, because pino brings version 4, which
+ * repeats a failed write for ever when the process exits.
  */
-const standardOutput = (): DestinationStream => {
+const openStandardOutput = (): DestinationStream => {
   let retriesLeft = Number.POSITIVE_INFINITY;
   let isGone = false;
   let dropped = 0;
@@ -86,6 +87,12 @@ const standardOutput = (): DestinationStream => {
     }
   });
   return { write: (line) => void (isGone || output.write(line)) };
+};
+
+let shared: DestinationStream | undefined;
+const standardOutput = (): DestinationStream => {
+  shared ??= openStandardOutput();
+  return shared;
 };
 
 const deepestCause = 5;

@@ -67,6 +67,13 @@ describe("The log", () => {
     expect(lines).to.deep.equal(["a request got no response"]);
   });
 
+  it("shares standard output with every other log of its process, and one listener for the exit", () => {
+    createLogger("silent");
+    const listeners = process.listenerCount("exit");
+    for (let count = 0; count < 20; count++) createLogger("silent");
+    expect(process.listenerCount("exit")).to.equal(listeners);
+  });
+
   it("ends with the number of lines that were dropped because nobody took them", async () => {
     const written = 20_000;
     const program = `
