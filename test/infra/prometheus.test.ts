@@ -38,12 +38,14 @@ const sampleOfEach = async (): Promise<string> => {
   return prometheusText((await exporter.collect()).resourceMetrics);
 };
 
-describe("Prometheus and Alertmanager", () => {
+const isInstalled = existsSync(tool("promtool")) && existsSync(tool("amtool"));
+const why = isInstalled ? "" : " (skipped: scripts/prometheus-tools could not install promtool and amtool)";
+
+describe(`Prometheus and Alertmanager${why}`, () => {
   const folder = duringSuite(openFolder);
 
   before(function () {
-    // scripts/test installs both tools, with scripts/prometheus-tools.
-    if (!existsSync(tool("promtool")) || !existsSync(tool("amtool"))) this.skip();
+    if (!isInstalled) this.skip();
   });
 
   it("accept the configuration and the alerts of infra/", async () => {
