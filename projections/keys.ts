@@ -1,7 +1,6 @@
-import type { SuspensionCause } from "../src/domain/accounts/event-shapes.ts";
 import { type IssuedKey, type Key, keyDecider, keyStream } from "../src/domain/accounts/key.ts";
 import { streamProjection } from "./projection.ts";
-import type { LiveView, View } from "./runner/view.ts";
+import type { View } from "./runner/view.ts";
 
 /** The current state of every key. Partition: `key-{apiKey}`. */
 export const keys = streamProjection("keys", 1, keyStream(""), keyDecider);
@@ -21,14 +20,3 @@ export const allKeys = (view: View<Key>, websiteId?: string): IssuedKey[] =>
     .filter((key) => key.status !== "absent")
     .filter((key) => websiteId === undefined || key.websiteId === websiteId)
     .toArray();
-
-/** Returns a function that counts the suspended keys by cause, again only after a change. */
-export const createSuspensionCount = (view: LiveView<Key>) => {
-  let [counted, count] = [-1, { quota: 0, operator: 0 }];
-  return (): Readonly<Record<SuspensionCause, number>> => {
-    if (counted === view.changes) return count;
-    [counted, count] = [view.changes, { quota: 0, operator: 0 }];
-    for (const [, key] of view.entries()) if (key.status === "suspended") count[key.cause] += 1;
-    return count;
-  };
-};

@@ -1,8 +1,8 @@
 import packageJson from "../../package.json" with { type: "json" };
-import { createSuspensionCount, keys } from "../../projections/keys.ts";
 import { type MalformedEvents, readMalformedEvents } from "../../projections/malformed-events.ts";
 import { rate } from "../../projections/rate.ts";
 import type { RunnerStatus } from "../../projections/runner/runner.ts";
+import { createSuspensionCounts, suspensionCounts } from "../../projections/suspension-counts.ts";
 import type { Activity } from "../application/health/activity.ts";
 import { combineHealth, combineProviders, combineStatus } from "../application/health/combine-reports.ts";
 import { type CheckHealth, createHealth, shareReports } from "../application/health/health.ts";
@@ -72,7 +72,7 @@ export const composeHealth = (
   });
   telemetry.observe({
     views: runner.status,
-    suspendedKeys: createSuspensionCount(runner.lastKnownView(keys)),
+    suspensions: createSuspensionCounts(runner.lastKnownView(suspensionCounts)),
     malformedEvents: () => malformed().count + malformedElsewhere(),
     clockDifferenceMs: () => clockCheck.behindMs,
     ...measureDiskUse(settings),

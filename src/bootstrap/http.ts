@@ -18,7 +18,7 @@ import { publicPathOf } from "../http/kernel/public-url.ts";
 import { createRouter } from "../http/kernel/router.ts";
 import { listen } from "../http/kernel/server.ts";
 import { createHoldUnsentBytes } from "../http/kernel/unsent-bytes.ts";
-import { authorizeAdmin, authorizeAuditorOr } from "../http/routes/admin/authorize.ts";
+import { admitAnyone, authorizeAdmin, authorizeAuditorOr } from "../http/routes/admin/authorize.ts";
 import { unknownVoices } from "../http/routes/openai/voice-map.ts";
 import type { VoiceFile } from "../http/routes/reproduce/operations.ts";
 import { createSynthesisPresenter } from "../http/routes/synthesis/presenter.ts";
@@ -210,7 +210,7 @@ const composeRouter = (
       website: admitWebsite(gate),
       "website, if it has credentials": admitIfCredentials(gate, credentialReader),
       "website, even suspended": evenSuspended,
-      "anyone, or auditor": authorizeAuditorOr(() => {}, admin),
+      "anyone, or auditor": admitAnyone(admin),
       "website even suspended, or auditor": authorizeAuditorOr(evenSuspended, admin),
       operator: authorizeAdmin("operator", admin),
       auditor: authorizeAdmin("auditor", admin),

@@ -5,6 +5,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { EventStoreLost } from "../eventstore/event-store.ts";
 import { trustedProxies } from "../http/kernel/client-address.ts";
 import { type Settings, withSettingName } from "../settings/read-settings.ts";
+import { ToolFailed } from "../subprocess/tools.ts";
 import type { RunningTelemetry } from "../telemetry/sdk.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
 
@@ -46,10 +47,11 @@ const retriesAtExit = 20;
 
 /**
  * Writes to standard output, without waiting for its reader. Stops writing once its pipe or its
- * terminal is gone. It uses sonic-boom itself, because pino brings version 4, which repeats a
- * failed write for ever when the process exits.
+ * terminal is gone. All logs of a process share it: each would add a listener for the exit, and
+ * keep waiting lines of its own. It uses sonic-boom itself, because pino brings version 4, which
+ * repeats a failed write for ever when the process exits.
  */
-const standardOutput = (): DestinationStream => {
+const openStandardOutput = (): DestinationStream => {
   let retriesLeft = Number.POSITIVE_INFINITY;
   let isGone = false;
   let dropped = 0;
@@ -87,6 +89,12 @@ const standardOutput = (): DestinationStream => {
   return { write: (line) => void (isGone || output.write(line)) };
 };
 
+let shared: DestinationStream | undefined;
+const standardOutput = (): DestinationStream => {
+  shared ??= openStandardOutput();
+  return shared;
+};
+
 const deepestCause = 5;
 
 /**
@@ -100,6 +108,7 @@ const loggedError = (error: unknown, causes: number): unknown => {
     type: name,
     message: error instanceof ServiceError ? error.loggable : message,
     code: "code" in error && typeof error.code === "string" ? error.code : undefined,
+    ...(error instanceof ToolFailed && error.end),
     stack: stack.match(/^ +at .*$/gm)?.join("\n"), // without the message
     cause: cause === undefined || causes === 0 ? undefined : loggedError(cause, causes - 1),
   };

@@ -16,7 +16,7 @@ import { openEventLogFile } from "./event-log/event-log-file.ts";
 export const startAhead = async (settings: Settings, log: Pick<Logger, "warn">) => {
   await using resources = new AsyncDisposableStack();
   const options = helperOptions({ concurrency: settings.synthesisConcurrency });
-  const helper = superviseHostProcess(options, (sentence) => log.warn(sentence));
+  const helper = superviseHostProcess(options, (sentence, end) => log.warn(end, sentence));
   resources.defer(helper.close);
   let failure: unknown;
   helper.current().catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { type ProcessEnd, processEnd } from "../domain/process-end.ts";
 import { compileCache } from "./compile-cache.ts";
 import type { HostOptions, JobSpec, Request, Response } from "./protocol.ts";
 import { type RemoteJob, startRemoteJob, type TextListener } from "./remote-job.ts";
@@ -12,7 +13,8 @@ export interface ForkOptions extends HostOptions {
 
 const closeDeadlineMs = 2_000;
 
-const dead = new ToolFailed("helper", "The process that runs the speech tools has ended.");
+const helperEnded = (end: ProcessEnd): ToolFailed =>
+  new ToolFailed("helper", "The process that runs the speech tools has ended.", { end });
 
 /** The report of a helper process when it is ready. */
 export type Ready = Extract<Response, { type: "ready" }>;
@@ -24,16 +26,18 @@ export type Ready = Extract<Response, { type: "ready" }>;
 export const startHostProcess = async (options: ForkOptions, signal: AbortSignal): Promise<HostProcess> => {
   const child = forkHost(options);
   const { promise, resolve, reject } = Promise.withResolvers<Ready>();
-  const fail = () => {
+  const fail = (end: ProcessEnd) => {
     killOrphans(child);
-    reject(new ToolFailed("helper", "The process that runs the speech tools did not start."));
+    reject(new ToolFailed("helper", "The process that runs the speech tools did not start.", { end }));
   };
+  const onExit = (code: number | null, signal: string | null) => fail(processEnd(code, signal));
+  const onError = () => fail({});
   const receive = (first: Response) => {
     if (first.type === "ready") return resolve(first);
     if (first.type === "notStarted") reject(new ToolFailed("helper", first.message));
     child.kill("SIGKILL");
   };
-  child.once("message", receive).once("exit", fail).once("error", fail);
+  child.once("message", receive).once("exit", onExit).once("error", onError);
   const kill = (): void => void child.kill("SIGKILL");
   signal.addEventListener("abort", kill, { once: true });
   const tooLate = setTimeout(kill, startDeadlines.totalMs);
@@ -41,7 +45,7 @@ export const startHostProcess = async (options: ForkOptions, signal: AbortSignal
     clearTimeout(tooLate);
     signal.removeEventListener("abort", kill);
   });
-  child.off("exit", fail).off("error", fail);
+  child.off("exit", onExit).off("error", onError);
   return new HostProcess(channelTo(child), report);
 };
 
@@ -55,7 +59,7 @@ export interface HelperChannel {
   /** Sets the receiver of the responses. It is called once. */
   onResponse(receive: (response: Response) => void): void;
   /** Resolves when the process has exited. */
-  readonly ended: Promise<void>;
+  readonly ended: Promise<ProcessEnd>;
   /** Kills the helper process: all its jobs fail. */
   kill(): void;
   /** Ends the helper process and its child processes. */
@@ -69,11 +73,11 @@ const channelTo = (child: ChildProcess): HelperChannel => ({
   },
   onResponse: (receive) => void child.on("message", receive),
   ended: new Promise((resolve) => {
-    const end = () => {
+    const end = (how: ProcessEnd) => {
       killOrphans(child);
-      resolve();
+      resolve(how);
     };
-    child.once("exit", end).once("error", end);
+    child.once("exit", (code, signal) => end(processEnd(code, signal))).once("error", () => end({}));
   }),
   kill: () => void child.kill("SIGKILL"),
   disconnect: () => {
@@ -93,20 +97,20 @@ export interface AttachedJobs {
 export class HostProcess {
   readonly report: Ready;
   /** Resolves when the process has exited and all its jobs are settled. */
-  readonly gone: Promise<void>;
+  readonly gone: Promise<ProcessEnd>;
   readonly #channel: HelperChannel;
   readonly #jobs = new Map<number, RemoteJob>();
   /** The receivers of responses about the jobs of other processes. */
   readonly #attached = new Map<number, (response: Response) => void>();
   #pong = awaitPong();
   #nextJob = 0;
-  #ended = false;
+  #ended: ToolFailed | undefined;
 
   constructor(channel: HelperChannel, report: Ready) {
     this.report = report;
     this.#channel = channel;
     channel.onResponse((response) => this.#receive(response));
-    this.gone = channel.ended.then(() => this.#end());
+    this.gone = channel.ended.then((end) => this.#end(end));
   }
 
   get pid(): number {
@@ -123,7 +127,7 @@ export class HostProcess {
     const id = this.#nextJob++;
     const send = (request: Request): void => this.#channel.send(request);
     const job = startRemoteJob(id, spec, input, signal, send, listener);
-    if (this.#ended) job.settle(dead);
+    if (this.#ended) job.settle(this.#ended);
     else this.#jobs.set(id, job);
     return job;
   }
@@ -209,11 +213,12 @@ export class HostProcess {
     }
   }
 
-  #end(): void {
-    this.#ended = true;
-    this.#pong.reject(dead);
-    for (const job of this.#jobs.values()) job.settle(dead);
+  #end(end: ProcessEnd): ProcessEnd {
+    this.#ended = helperEnded(end);
+    this.#pong.reject(this.#ended);
+    for (const job of this.#jobs.values()) job.settle(this.#ended);
     this.#jobs.clear();
+    return end;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { AudioFormat, DecodedContainer, EncodedFormat } from "../domain/synthesis/formats.ts";
 import type { EspeakRequest, SpeechEvent } from "./espeak.ts";
 import type { SpeechModel } from "./models.ts";
-import type { FailureReason, SpeechTool, ToolVersions } from "./tools.ts";
+import type { SpeechTool, ToolFailure, ToolVersions } from "./tools.ts";
 
 /**
  * Messages between the service and its helper process. Bytes are sent as Buffers (advanced
@@ -114,7 +114,7 @@ export type TextRequest =
   /** Asks for the slot of the encoder. */
   | { readonly need: "encoder" }
   /** Asks for the parts of a piece at which its tool crashed. */
-  | { readonly need: "parts"; readonly piece: number; readonly message: string };
+  | { readonly need: "parts"; readonly piece: number; readonly failure: ToolFailure };
 
 /** The response to the text's request with this number. */
 export interface TextResponse {
@@ -127,7 +127,7 @@ export interface TextResponse {
 export interface SpokenPieceReport {
   readonly piece: number;
   /** The failure; undefined if it has succeeded. */
-  readonly failure?: { readonly reason: FailureReason; readonly message: string } | undefined;
+  readonly failure?: ToolFailure | undefined;
 }
 
 /** The facts about a piece, known after the end of the audio. */
@@ -183,13 +183,7 @@ export type Response =
   /** Acknowledges bytes of input. */
   | { readonly type: "written"; readonly job: number; readonly bytes: number }
   | ({ readonly type: "done"; readonly job: number } & JobReport)
-  | {
-      readonly type: "failed";
-      readonly job: number;
-      readonly reason: FailureReason;
-      readonly message: string;
-      readonly isOfEncoder?: boolean;
-    }
+  | ({ readonly type: "failed"; readonly job: number } & ToolFailure)
   /** The first samples of a text exist. The encoder gets them when it has its slot. */
   | { readonly type: "encoding"; readonly job: number; readonly sampleRate: number }
   | {

@@ -1,6 +1,7 @@
+import type { ProcessEnd } from "../domain/process-end.ts";
 import { type ForkOptions, type HelperChannel, HostProcess, type Ready } from "./host-process.ts";
 import type { Request, Response } from "./protocol.ts";
-import { superviseHostProcess } from "./supervisor.ts";
+import { superviseHostProcess, type Warn } from "./supervisor.ts";
 import { ToolFailed } from "./tools.ts";
 
 /**
@@ -22,7 +23,10 @@ export type HelperCalls = {
 /** The calls of that process to the others. */
 export type HelperResponses = {
   fromHelper: { request: { readonly number: number; readonly response: Response }; response: undefined };
-  helperEnded: { request: number; response: undefined };
+  helperEnded: {
+    request: { readonly number: number; readonly end: ProcessEnd };
+    response: undefined;
+  };
 };
 
 type Post<Calls extends Record<string, { readonly request: unknown }>> = <K extends keyof Calls & string>(
@@ -31,7 +35,7 @@ type Post<Calls extends Record<string, { readonly request: unknown }>> = <K exte
 ) => void;
 
 /** Shares one helper process with other processes. `warn`: see `superviseHostProcess`. */
-export const shareHelper = (warn: (sentence: string) => void) => {
+export const shareHelper = (warn: Warn) => {
   let supervisor: ReturnType<typeof superviseHostProcess> | undefined;
   const numbers = new Map<HostProcess, number>();
   let lastNumber = 0;
@@ -56,9 +60,9 @@ export const shareHelper = (warn: (sentence: string) => void) => {
         if (attached.has(number)) return;
         const jobs = host.attach((response) => post("fromHelper", { number, response }));
         attached.set(number, { host, jobs });
-        void host.gone.then(() => {
+        void host.gone.then((end) => {
           attached.delete(number);
-          post("helperEnded", number);
+          post("helperEnded", { number, end });
         });
       };
       return {
@@ -97,7 +101,10 @@ interface Remote {
 
 /** Uses the helper process that another process shares. */
 export const createRemoteHelper = ({ call, post }: Remote) => {
-  const running = new Map<number, { receive: (response: Response) => void; end: () => void }>();
+  const running = new Map<
+    number,
+    { receive: (response: Response) => void; end: (end: ProcessEnd) => void }
+  >();
   /**
    * The number of the last helper process whose end was reported. The report may come before this
    * process knows that the helper has started.
@@ -105,9 +112,9 @@ export const createRemoteHelper = ({ call, post }: Remote) => {
   let lastEnded = 0;
 
   const channelTo = (number: number, pid: number): HelperChannel => {
-    const ended = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<ProcessEnd>();
     const helper = { receive: (_: Response): void => {}, end: ended.resolve };
-    if (number <= lastEnded) ended.resolve();
+    if (number <= lastEnded) ended.resolve({});
     else running.set(number, helper);
     return {
       pid,
@@ -118,7 +125,7 @@ export const createRemoteHelper = ({ call, post }: Remote) => {
       ended: ended.promise,
       kill: () => post("killHelper", number),
       // The helper ends with the process that shares it. Only the jobs of this process end here.
-      disconnect: () => ended.resolve(),
+      disconnect: () => ended.resolve({}),
     };
   };
 
@@ -134,9 +141,9 @@ export const createRemoteHelper = ({ call, post }: Remote) => {
     handlers: {
       fromHelper: ({ number, response }: HelperResponses["fromHelper"]["request"]): void =>
         running.get(number)?.receive(response),
-      helperEnded: (number: number): void => {
+      helperEnded: ({ number, end }: HelperResponses["helperEnded"]["request"]): void => {
         lastEnded = number;
-        running.get(number)?.end();
+        running.get(number)?.end(end);
         running.delete(number);
       },
     },

@@ -12,7 +12,7 @@ import { isShort, isUrgent, runInSlot, type SlotOptions } from "./run-in-slot.ts
 import { type ModelQueue, Slots, type SlotsOptions } from "./slots.ts";
 import { runSpeech, type SpeechOptions } from "./speech/run-speech.ts";
 import type { PieceJob, SpeechJob } from "./speech/speech-job.ts";
-import { superviseHostProcess } from "./supervisor.ts";
+import { superviseHostProcess, type Warn } from "./supervisor.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
 type EncoderJob = JobOf<EncoderSpec> & { readonly input: AsyncIterable<Buffer> };
@@ -107,7 +107,7 @@ export interface SubprocessHostOptions extends SlotsOptions {
   /** The helper is killed if it has not ended a job this long after its deadline. Default: 5 s. */
   readonly graceMs?: number;
   /** Called when the helper process ended unexpectedly, and when no other could be started. */
-  readonly warn?: (sentence: string) => void;
+  readonly warn?: Warn;
   /**
    * Idle encoder processes per format, after its first job. Default: as in the table of formats.
    */
@@ -206,7 +206,7 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
   const helper = superviseHelper(helperOptions(options), warn);
   signal?.addEventListener("abort", () => void helper.close(), { once: true });
   const { versions, espeak, encoderFallback } = (await helper.current()).report;
-  if (encoderFallback !== undefined) warn(encoderFallback);
+  if (encoderFallback !== undefined) warn(encoderFallback, {});
   const slots = new Slots(concurrency, options);
   const closing = new AbortController();
   const context = { helper, closing: closing.signal, graceMs };

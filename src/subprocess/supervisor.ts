@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { errorMessage, Unavailable } from "../domain/errors.ts";
+import { type ProcessEnd, processEndOf } from "../domain/process-end.ts";
 import { type ForkOptions, type HostProcess, type Ready, startHostProcess } from "./host-process.ts";
 import { ToolFailed } from "./tools.ts";
 
@@ -8,6 +9,9 @@ import { ToolFailed } from "./tools.ts";
 const pausesMs = [0, 0, 250, 1000, 5000];
 /** The end of a process that has lived for longer does not count as early. */
 const goodLifeMs = 60_000;
+
+/** Reports a sentence, and how the process ended that it is about. */
+export type Warn = (sentence: string, end: ProcessEnd) => void;
 
 export type HostSupervisor = ReturnType<typeof superviseHostProcess>;
 
@@ -19,7 +23,7 @@ const deathNote = "The process that runs the speech tools has ended: the next us
  */
 export const superviseHostProcess = (
   options: ForkOptions,
-  warn: (sentence: string) => void,
+  warn: Warn,
   startProcess: (options: ForkOptions, signal: AbortSignal) => Promise<HostProcess> = startHostProcess,
 ) => {
   const closing = new AbortController();
@@ -43,8 +47,8 @@ export const superviseHostProcess = (
       throw new ToolFailed("helper", change);
     }
     alive = started;
-    void started.gone.then(() => {
-      if (!closing.signal.aborted) warn(deathNote);
+    void started.gone.then((end) => {
+      if (!closing.signal.aborted) warn(deathNote, end);
       alive = undefined;
       host = undefined;
       if (performance.now() - born > goodLifeMs) shortLives = 1;
@@ -62,7 +66,7 @@ export const superviseHostProcess = (
       if (closing.signal.aborted) throw new Unavailable("The service is shutting down.", 1);
       host ??= start().catch((error: unknown) => {
         host = undefined;
-        if (first && !closing.signal.aborted) warn(errorMessage(error));
+        if (first && !closing.signal.aborted) warn(errorMessage(error), processEndOf(error));
         throw error;
       });
       return host;

@@ -1,3 +1,5 @@
+import { type ProcessEnd, ProcessFailed } from "../domain/process-end.ts";
+
 /** The only programs that the helper process starts, by their names on PATH. */
 export type SpeechTool = "espeak-ng" | "flite";
 export type Tool = SpeechTool | "ffmpeg";
@@ -32,17 +34,37 @@ export type FailureReason =
   /** Its caller aborted it. */
   | "abandoned";
 
+/** What one process tells another one about the failure of a job. */
+export interface ToolFailure {
+  readonly reason: FailureReason;
+  readonly message: string;
+  readonly isOfEncoder?: boolean;
+  readonly end?: ProcessEnd;
+}
+
 /** A job failed. The message is safe to show: it contains no path and no input. */
-export class ToolFailed extends Error {
+export class ToolFailed extends ProcessFailed {
   override readonly name = "ToolFailed";
   readonly reason: FailureReason;
   /** True if the encoder of a text failed, and not what speaks it. */
   readonly isOfEncoder: boolean;
+  readonly end: ProcessEnd;
 
-  constructor(reason: FailureReason, message: string, { isOfEncoder = false } = {}) {
+  constructor(
+    reason: FailureReason,
+    message: string,
+    { isOfEncoder = false, end = {} }: Pick<ToolFailure, "isOfEncoder" | "end"> = {},
+  ) {
     super(message);
     this.reason = reason;
     this.isOfEncoder = isOfEncoder;
+    this.end = end;
+  }
+
+  /** The failure, as it is sent to another process. */
+  get failure(): ToolFailure {
+    const { reason, message, isOfEncoder, end } = this;
+    return { reason, message, isOfEncoder, end };
   }
 
   /** True if the cause was outside of the job, so that the job may be restarted. */

@@ -37,9 +37,11 @@ export const observeSources = ({ observe }: Instruments, sources: MetricSources)
       observeValue(refusedForKey, { ...queueOf(resource), scope: "key" });
     }
   });
-  observe("suspendedKeys", (observeValue) => {
-    for (const [cause, keys] of Object.entries(sources.suspendedKeys())) observeValue(keys, { cause });
-  });
+  for (const key of ["suspendedKeys", "suspensions", "reinstatements"] as const) {
+    observe(key, (observeValue) => {
+      for (const [cause, count] of Object.entries(sources.suspensions()[key])) observeValue(count, { cause });
+    });
+  }
   observe("diskFree", async (observeValue) => {
     for (const { folder, bytes } of await sources.diskFree()) observeValue(bytes, { folder });
   });

@@ -35,10 +35,24 @@ export const metricDefinitions = {
     "Error responses over HTTP, except those of /admin, by code, such as KEY_OVERLOADED; by status if they have none.",
     { attributes: ["code"] },
   ),
-  suspendedKeys: gauge("voxledger.keys.suspended", "{key}", "Suspended keys by cause: quota, operator.", {
-    attributes: ["cause"],
-    combined: "max",
-  }),
+  suspendedKeys: gauge(
+    "voxledger.keys.suspended",
+    "{key}",
+    "Keys that are suspended now, by cause: quota, operator.",
+    { attributes: ["cause"], combined: "max" },
+  ),
+  suspensions: counter(
+    "voxledger.keys.suspensions",
+    "{suspension}",
+    "Suspensions of keys in the log, by cause: quota, operator.",
+    { attributes: ["cause"], combined: "max" },
+  ),
+  reinstatements: counter(
+    "voxledger.keys.reinstatements",
+    "{reinstatement}",
+    "Reinstatements of keys in the log, by the cause of the suspension that ended.",
+    { attributes: ["cause"], combined: "max" },
+  ),
   sockets: gauge("voxledger.websocket.connections", "{connection}", "Open WebSockets."),
   wyomingConnections: gauge(
     "voxledger.wyoming.connections",

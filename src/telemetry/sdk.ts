@@ -15,7 +15,12 @@ import { startNodeSdk } from "@opentelemetry/sdk-node";
 import type { Logger } from "pino";
 import { withDeadline } from "../async/deadline.ts";
 import type { TelemetrySettings } from "../settings/telemetry.ts";
-import { instrumentAuthenticator, instrumentLimiter, instrumentUpgrade } from "./decorators/access.ts";
+import {
+  createRefusalCounter,
+  instrumentAuthenticator,
+  instrumentLimiter,
+  instrumentUpgrade,
+} from "./decorators/access.ts";
 import {
   instrumentAudioStore,
   instrumentEncoder,
@@ -118,7 +123,7 @@ export const openTelemetry = async ({
 /** Implements the telemetry port on the global trace and metric providers. */
 const instrument = (sampler: Sampler) => {
   const instruments = createInstruments();
-  const refusals = instruments.counter("refusals");
+  const refusals = createRefusalCounter(instruments);
   const errors = instruments.counter("errors");
   const stop = observeProcess(instruments);
   let isListening = false;

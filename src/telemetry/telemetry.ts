@@ -1,4 +1,5 @@
 import type { RunnerStatus } from "../../projections/runner/runner.ts";
+import type { SuspensionCounts } from "../../projections/suspension-counts.ts";
 import type { Authenticator } from "../application/access/authentication.ts";
 import type { CheckHealth } from "../application/health/health.ts";
 import type { Streaming } from "../application/synthesis/delivery.ts";
@@ -9,7 +10,6 @@ import type { Encoder } from "../audio/formats/encoder.ts";
 import type { Pipeline } from "../audio/pipeline/pipeline.ts";
 import type { RetentionStats } from "../audio/retention/retention.ts";
 import type { AudioStore } from "../audio/store/audio-store.ts";
-import type { SuspensionCause } from "../domain/accounts/event-shapes.ts";
 import type { JournalEvent } from "../domain/ledger/journal/journal.ts";
 import type { EngineCode } from "../domain/synthesis/speech.ts";
 import type { Engine } from "../engines/engine.ts";
@@ -64,8 +64,7 @@ export interface Telemetry {
 /** The sources of observed metrics. They are read only at collections. */
 export interface MetricSources {
   views(): Omit<RunnerStatus, "current">;
-  /** The number of suspended keys by cause. */
-  suspendedKeys(): Readonly<Record<SuspensionCause, number>>;
+  suspensions(): SuspensionCounts;
   /** Events in the log that are skipped because they cannot be folded. */
   malformedEvents(): number;
   /** Returns undefined before the first measurement. */

@@ -1,5 +1,5 @@
 /**
- * How the values of a gauge from several processes are combined. All other metrics are added up.
+ * How the values of a metric from several processes are combined. Metrics without one are added up.
  */
 export type Combination = "max" | "min";
 
@@ -12,8 +12,8 @@ interface Family {
 type Families = Map<string, Family>;
 
 /**
- * Combines the metrics of several processes, in Prometheus' text format. `combinations`: those of
- * gauges, by their names.
+ * Combines the metrics of several processes, in Prometheus' text format. `combinations`: by the
+ * names of metrics.
  */
 export const combineMetrics = (
   texts: readonly string[],

@@ -6,6 +6,7 @@ import { loggableMessage } from "../../src/audio/pipeline/log.ts";
 import { createErrorLog, createLogger } from "../../src/bootstrap/observability.ts";
 import { EngineFailed, KeyIsSuspended, Unavailable, Unpronounceable } from "../../src/domain/errors.ts";
 import { EventStoreLost } from "../../src/eventstore/event-store.ts";
+import { ToolFailed } from "../../src/subprocess/tools.ts";
 
 describe("The log", () => {
   const logged = (error: unknown): Record<string, unknown> => {
@@ -41,6 +42,15 @@ describe("The log", () => {
     expect(loggableMessage(refusal)).to.equal("The request is invalid.");
   });
 
+  it("has how a tool's process ended, also where its failure is a cause", () => {
+    const crash = new ToolFailed("exit", "espeak-ng failed.", { end: { signal: "SIGSEGV" } });
+    const { cause } = logged(new Unavailable("The audio could not be encoded.", 5, { cause: crash }));
+    expect(cause).to.include({ message: "espeak-ng failed.", signal: "SIGSEGV" });
+    expect(logged(new ToolFailed("exit", "flite failed.", { end: { exitCode: 0 } }))).to.include({
+      exitCode: 0,
+    });
+  });
+
   it("has an operator's reason for a suspension nowhere", () => {
     const { loggable, message } = new KeyIsSuspended("abuse by Ann", "operator");
     expect(message).to.include("abuse by Ann");
@@ -55,6 +65,13 @@ describe("The log", () => {
     report("usage could not be posted", new Unavailable("The event store failed.", 1, { cause: lost }));
     report("a request got no response", new Error("a fault"));
     expect(lines).to.deep.equal(["a request got no response"]);
+  });
+
+  it("shares standard output with every other log of its process, and one listener for the exit", () => {
+    createLogger("silent");
+    const listeners = process.listenerCount("exit");
+    for (let count = 0; count < 20; count++) createLogger("silent");
+    expect(process.listenerCount("exit")).to.equal(listeners);
   });
 
   it("ends with the number of lines that were dropped because nobody took them", async () => {

@@ -47,6 +47,32 @@ describe("the documents", () => {
     expect(Buffer.byteLength(readPage("docs/architecture/overview.md"))).to.be.at.most(maxOverviewBytes);
   });
 
+  it("lead operators from the README to each task within two clicks", () => {
+    const targetsIn = (path: string): string[] =>
+      linksIn(path).map((link) => {
+        const [file = "", anchor] = link.split("#");
+        const target = file === "" ? path : relative(root, join(root, dirname(path), file));
+        return anchor === undefined ? target : `${target}#${anchor}`;
+      });
+    const first = targetsIn("README.md");
+    const pagesOfFirst = new Set(first.map((target) => target.split("#")[0] ?? ""));
+    const second = [...pagesOfFirst].filter((page) => page.endsWith(".md")).flatMap(targetsIn);
+    const operate = "docs/operate";
+    const alerts = [...readPage("infra/prometheus/rules.yml").matchAll(/alert: (\w+)/g)];
+    expect(alerts).not.to.deep.equal([]);
+    expect([...first, ...second]).to.include.members([
+      ...alerts.map(([, alert = ""]) => `${operate}/runbook.md#${alert.toLowerCase()}`),
+      `${operate}/install.md#upgrade`,
+      `${operate}/backup.md#make-a-backup`,
+      `${operate}/backup.md#restore-it`,
+      `${operate}/master-key.md#it-is-lost`,
+      `${operate}/master-key.md#rotating-it`,
+      `${operate}/master-key.md#the-seal-key`,
+      `${operate}/websites-and-keys.md#suspend-a-key`,
+      "docs/limits.md#of-one-keys-work",
+    ]);
+  });
+
   it("have links that lead to files and headings", () => {
     const broken = pages.flatMap((path) =>
       linksIn(path)

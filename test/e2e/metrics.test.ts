@@ -108,7 +108,8 @@ describe("The service's metrics", () => {
         expect(added(prometheusName(metricDefinitions.refusals), { reason }), reason).to.equal(1);
       for (const code of ["KEY_SUSPENDED", "UNAUTHORIZED", "BURST_RATE_LIMIT_EXCEEDED"])
         expect(added(prometheusName(metricDefinitions.errors), { code }), code).to.equal(1);
-      expect(added(prometheusName(metricDefinitions.suspendedKeys), { cause: "quota" })).to.equal(1);
+      for (const metric of [metricDefinitions.suspendedKeys, metricDefinitions.suspensions])
+        expect(added(prometheusName(metric), { cause: "quota" }), metric.name).to.equal(1);
     });
 
     it("count provider errors", async () => {

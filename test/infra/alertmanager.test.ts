@@ -24,7 +24,7 @@ describe("Alertmanager in compose.yaml", () => {
   const standIn = duringSuite(openStandIn);
 
   const startWith = async (receivers: Record<string, string>) => {
-    const env = { PATH: `${standIn.folder}:/usr/bin:/bin`, ...receivers };
+    const env = { PATH: `${standIn.folder}:/usr/bin:/bin`, TMPDIR: standIn.folder, ...receivers };
     const { stdout, stderr } = await run("sh", [start], { env });
     const { route, receivers: all } = parse(stdout);
     expect(all.map(({ name }: { name: string }) => name)).to.deep.equal([route.receiver]);

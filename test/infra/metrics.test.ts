@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { type Metric, prometheusName } from "../../src/telemetry/metric-definition.ts";
 import { metricDefinitions } from "../../src/telemetry/metrics.ts";
@@ -63,7 +65,9 @@ interface Panel {
 }
 const dashboard = JSON.parse(read("grafana/dashboards/voxledger.json")) as { panels: readonly Panel[] };
 const { groups } = readYaml("prometheus/rules.yml") as {
-  groups: { rules: { alert: string; expr: string; annotations: { summary: string }; labels: object }[] }[];
+  groups: {
+    rules: { alert: string; expr: string; annotations: { summary: string }; labels: { severity: string } }[];
+  }[];
 };
 const rules = groups.flatMap((group) => group.rules);
 
@@ -82,6 +86,32 @@ describe("the Prometheus and Grafana configuration", () => {
       expect(labels).to.have.property("severity").that.is.oneOf(["warning", "critical"]);
     });
   }
+
+  it("calls a dependency critical exactly if health does, because nothing is served without it", () => {
+    const bootstrap = join(import.meta.dirname, "../../src/bootstrap");
+    const sources = [
+      "health.ts",
+      ...readdirSync(join(bootstrap, "speech")).map((file) => `speech/${file}`),
+    ].map((file) => readFileSync(join(bootstrap, file), "utf8"));
+    const critical = sources.flatMap((source) =>
+      [...source.matchAll(/name: "(\w+)",\s*critical: true/g)].map(([, name]) => name),
+    );
+    const exprOf = (alert: string) => rules.find((rule) => rule.alert === alert)?.expr;
+    const names = critical.join("|");
+    expect(exprOf("VoxledgerDependencyDown")).to.equal(
+      `voxledger_dependency_up{dependency=~"${names}"} == 0`,
+    );
+    expect(exprOf("VoxledgerDependencyDegraded")).to.equal(
+      `voxledger_dependency_up{dependency!~"${names}"} == 0`,
+    );
+  });
+
+  it("wakes somebody only if clients are refused or soon will be, or records are at risk", () => {
+    const critical = rules.filter(({ labels }) => labels.severity === "critical");
+    expect(critical.map(({ alert }) => alert.slice("Voxledger".length))).to.deep.equal([
+      ...["InstanceDown", "LogReplaced", "StartSlow", "Failing", "DependencyDown", "DiskFull"],
+    ]);
+  });
 
   it("uses each of the service's metrics in a panel or an alert", () => {
     const inPanels = dashboard.panels.flatMap(({ targets = [] }) =>

@@ -82,7 +82,9 @@ describe("A text, on the service's side", () => {
     const { started, reading, tools, time } = openSpeech({ divide: () => Promise.reject(refusal) });
     const { job, listener } = await started;
     const next = listener.provide(slotFor(1)); // the first one has the only slot
-    expect(await listener.provide({ need: "parts", piece: 0, message: "crashed" })).to.include({
+    expect(
+      await listener.provide({ need: "parts", piece: 0, failure: { reason: "exit", message: "crashed" } }),
+    ).to.include({
       isRefused: true,
     });
     job.settle(refused);

@@ -4,6 +4,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { expect } from "chai";
 import { createWaiter } from "../../src/async/scheduler/waiter.ts";
 import { Unavailable } from "../../src/domain/errors.ts";
+import type { ProcessEnd } from "../../src/domain/process-end.ts";
 import { unknownSize, wavHeader } from "../../src/domain/synthesis/wav-header.ts";
 import type { SubprocessHost, SubprocessHostOptions } from "../../src/subprocess/subprocess-host.ts";
 import { type HostSupervisor, superviseHostProcess } from "../../src/subprocess/supervisor.ts";
@@ -181,6 +182,7 @@ describe("The subprocess host", () => {
     const failure = (await rejection(collect(host.run(bad, never)))) as ToolFailed;
     expect(failure.reason).to.equal("exit");
     expect(failure.message).to.match(/^espeak-ng failed: .*voice does not exist/);
+    expect(failure.end).to.deep.equal({ exitCode: 1 });
     const path = {
       tool: "espeak-ng",
       args: ["-f", "/no/such/file", "--stdout"],
@@ -352,23 +354,23 @@ describe("The subprocess host", () => {
     }
   });
 
-  it("logs each helper that exits unexpectedly, but not one that was closed", async () => {
-    const warnings: string[] = [];
-    const host = await open({ warn: (sentence) => warnings.push(sentence) });
+  it("logs how each helper ended that exits unexpectedly, but not one that was closed", async () => {
+    const ends: ProcessEnd[] = [];
+    const host = await open({ warn: (_, end) => ends.push(end) });
     process.kill(pidOf(host), "SIGKILL");
-    await until("the warning", () => warnings.length === 1);
+    await until("the warning", () => ends.length === 1);
     await sayWhole(host, "One.");
     await host.close();
-    expect(warnings).to.have.lengthOf(1);
+    expect(ends).to.deep.equal([{ signal: "SIGKILL" }]);
   });
 
   it("reports a tool that was killed from outside as killed", async () => {
     const host = await open();
     for (const begin of [say, flite]) {
-      const reading = reasonOf(collect(begin(host, long)));
+      const reading = rejection(collect(begin(host, long)));
       await until("the tool runs", () => childrenOf(pidOf(host)).length === 1);
       signal(childrenOf(pidOf(host))[0]?.pid, "SIGKILL");
-      expect(await reading).to.equal("killed");
+      expect(await reading).to.deep.include({ reason: "killed", end: { signal: "SIGKILL" } });
     }
   });
 

@@ -3,6 +3,7 @@ import { PrometheusExporter } from "@opentelemetry/exporter-prometheus";
 import { MeterProvider } from "@opentelemetry/sdk-metrics";
 import { expect } from "chai";
 import { byokEngines } from "../../src/domain/synthesis/byok-providers.ts";
+import { createRefusalCounter } from "../../src/telemetry/decorators/access.ts";
 import { countProviderEvents, countWebhookAttempts } from "../../src/telemetry/decorators/engines.ts";
 import { type Counter, createCounter, createInstruments } from "../../src/telemetry/instruments.ts";
 import { prometheusName } from "../../src/telemetry/metric-definition.ts";
@@ -37,6 +38,16 @@ describe("the counter of circuit changes", () => {
     expect(opened()).to.deep.equal(byokEngines.map((engine) => [0, { engine, state: "open" }]));
     report("oai", { what: "circuit", state: "open" });
     expect(opened().at(-1)).to.deep.equal([1, { engine: "oai", state: "open" }]);
+  });
+});
+
+describe("the counter of refused callers", () => {
+  it("starts at zero for each documented reason, so that the first one is an increase", () => {
+    const refusals = createCounter(metricDefinitions.refusals.attributes ?? []);
+    createRefusalCounter({ counter: () => refusals });
+    const [, documented = ""] = /by reason: (.*)\.$/.exec(metricDefinitions.refusals.description) ?? [];
+    const reasons = documented.replace(/ \(.*?\)/g, "").split(", ");
+    expect([...refusals.entries()]).to.deep.equal(reasons.map((reason) => [0, { reason }]));
   });
 });
 

@@ -4,6 +4,7 @@ import type { Scheduler } from "../../async/scheduler/scheduler.ts";
 import { createWaiter, type Waiter } from "../../async/scheduler/waiter.ts";
 import type { Time } from "../../async/time.ts";
 import { EngineFailed, Interrupted, Invalid, Unavailable } from "../../domain/errors.ts";
+import { processEndOf } from "../../domain/process-end.ts";
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
@@ -128,7 +129,8 @@ export class InFlightSyntheses {
       onOver: (failure) => {
         this.#inFlight.delete(name);
         release();
-        if (failure instanceof EngineFailed) this.#reportFailure(rendition, failure);
+        if (failure instanceof EngineFailed || failure instanceof Unavailable)
+          this.#reportFailure(rendition, failure);
         if (isRemembered(rendition, failure)) this.#recent.add(name, failure);
       },
     });
@@ -168,9 +170,12 @@ export class InFlightSyntheses {
     return { inFlight: this.#inFlight.size, failures: this.#failures };
   }
 
-  #reportFailure({ recipe, systemVoice }: Rendition, error: EngineFailed): void {
-    this.#failures++;
-    const facts = { engine: recipe.engine, systemVoice, reason: loggableMessage(error) };
+  /** A synthesis that is unavailable has failed if a tool has, such as its encoder. */
+  #reportFailure({ recipe, systemVoice }: Rendition, error: EngineFailed | Unavailable): void {
+    const end = processEndOf(error);
+    if (error instanceof EngineFailed) this.#failures++;
+    else if (Object.keys(end).length === 0) return;
+    const facts = { engine: recipe.engine, systemVoice, reason: loggableMessage(error), ...end };
     this.#options.log.warn(facts, "A synthesis failed.");
   }
 }
@@ -187,7 +192,7 @@ const isRemembered = ({ recipe }: Rendition, failure: unknown): failure is Engin
 
 const mayRestart = (log: Log, { recipe: { engine, voice } }: Rendition, error: unknown): boolean => {
   if (!(error instanceof Interrupted)) return false;
-  log.warn({ engine, voice }, "A synthesis was interrupted and is restarted.");
+  log.warn({ engine, voice, ...processEndOf(error) }, "A synthesis was interrupted and is restarted.");
   return true;
 };
 

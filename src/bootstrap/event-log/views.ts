@@ -15,6 +15,7 @@ import {
 } from "../../../projections/runner/runner.ts";
 import type { SnapshotStore } from "../../../projections/runner/snapshot-store.ts";
 import { samples } from "../../../projections/samples.ts";
+import { suspensionCounts } from "../../../projections/suspension-counts.ts";
 import { suspensions } from "../../../projections/suspensions.ts";
 import { usageTotals } from "../../../projections/usage-totals.ts";
 import { verifiedOrigins } from "../../../projections/verified-origins.ts";
@@ -42,7 +43,14 @@ const serving: readonly Projection<unknown>[] = [...websiteViews, keys, catalog,
  * Views that only hints, webhooks and reports need. If one of them fails, the service continues to
  * serve and reports that it is degraded.
  */
-const reporting: readonly Projection<unknown>[] = [platforms, webhooks, deliveries, suspensions, samples];
+const reporting: readonly Projection<unknown>[] = [
+  platforms,
+  webhooks,
+  deliveries,
+  suspensions,
+  suspensionCounts,
+  samples,
+];
 
 /** Malformed events of trimmed streams are logged but not counted: they expire. */
 export const malformedEvents = malformedEventsIn(

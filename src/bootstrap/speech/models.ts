@@ -24,7 +24,7 @@ export const composeModels = async (
 ) => {
   const warn = (message: string): void => log.warn(message);
   const { packs, failures } = await openPacks({ paths: modelPaths, folder });
-  const states = createModelStates({ warn });
+  const states = createModelStates({ warn: (message, end) => log.warn(end, message) });
   const isConfigured = packs.size > 0 || failures.length > 0;
   const library = isConfigured ? findLibrary() : undefined;
   for (const { name, message } of failures) warn(`The model ${name} cannot be used: ${message}`);

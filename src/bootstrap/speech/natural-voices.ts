@@ -24,7 +24,7 @@ export const composeNaturalVoices = (
   host: SubprocessHost,
 ) => {
   const { installed } = natural;
-  const states = createModelStates({ warn: (message) => log.warn(message) });
+  const states = createModelStates({ warn: (message, end) => log.warn(end, message) });
   const { idleMs } = settings.models.limits;
   const neural = hibari({ host, installed, states, idleMs });
   const slow = kokoro({ host, installed, states, idleMs });

@@ -58,7 +58,7 @@ export const runPrimary = async (settings: Settings, log: Logger): Promise<void>
   if (writer) resources.defer(() => writer.close());
   const sockets = await bindSockets(settings);
   for (const socket of sockets) resources.defer(async () => socket.close());
-  const helper = shareHelper((sentence) => log.warn(sentence));
+  const helper = shareHelper((sentence, end) => log.warn(end, sentence));
   resources.defer(helper.close);
   const metrics = await openMetrics(settings, resources, log);
   const takeOver = createJournalTakeOver({ log });

@@ -34,7 +34,14 @@ export const registerProjectionCommands = (
       const installed = await withServer(openServer, (server) => installUserProjections(server, wanted));
       print(command, installed, installedTable);
       const failed = installed.filter((one) => isOfThisRelease(one) && !isComplete(one));
-      if (failed.length > 0) throw new Error(`not ready: ${failed.map(nameAndReason).join(", ")}`);
+      const kept = installed.filter(({ done }) => done === "kept");
+      const problems = [
+        ...(failed.length > 0 ? [`not ready: ${failed.map(nameAndReason).join(", ")}`] : []),
+        ...(kept.length > 0
+          ? [`earlier versions not removed, so run it again: ${kept.map(nameAndReason).join(", ")}`]
+          : []),
+      ];
+      if (problems.length > 0) throw new Error(problems.join("; "));
     });
 
   projections

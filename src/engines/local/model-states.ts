@@ -1,6 +1,7 @@
 import { createCircuitBreaker } from "../../async/circuit-breaker.ts";
 import type { Time } from "../../async/time.ts";
 import { EngineFailed, errorMessage } from "../../domain/errors.ts";
+import { type ProcessEnd, processEndOf } from "../../domain/process-end.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 
 export type ModelStates = ReturnType<typeof createModelStates>;
@@ -13,7 +14,7 @@ export const createModelStates = ({
   warn,
   time,
 }: {
-  readonly warn: (sentence: string) => void;
+  readonly warn: (sentence: string, end: ProcessEnd) => void;
   readonly time?: Time | undefined;
 }) => {
   const last = new Map<string, string>();
@@ -45,7 +46,7 @@ export const createModelStates = ({
         failed: (error: unknown) => {
           if (!isOfModel(error)) return call.ignored();
           const message = errorMessage(error);
-          if (last.get(model) !== message) warn(`The model ${model} failed: ${message}`);
+          if (last.get(model) !== message) warn(`The model ${model} failed: ${message}`, processEndOf(error));
           last.set(model, message);
           call.failed(message);
         },

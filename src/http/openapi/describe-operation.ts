@@ -112,7 +112,7 @@ const impliedErrors = ({ auth, params, query, body }: Operation): ErrorStatus[] 
 
 const errorsOfAuth: Readonly<Record<Auth, readonly ErrorStatus[]>> = {
   none: [],
-  "anyone, or auditor": [],
+  "anyone, or auditor": [429],
   website: [401, 403, 429, 500],
   "website, even suspended": [401, 429, 500],
   "website, if it has credentials": [401, 403, 429, 500],

@@ -50,9 +50,9 @@ const healthCheck = operationsWith({ ...common, auth: "none" });
 const serving = "The service can serve requests; `degraded`: some only.";
 
 /**
- * Health checks. An unknown token of `/health` is ignored, because a health check that is refused
- * would take the instance out of service. `/health/live` ignores dependencies, because restarting
- * the process would not repair them.
+ * Health checks. A wrong token of `/health` is ignored, unless the client has presented too many,
+ * because a health check that is refused would take the instance out of service. `/health/live`
+ * ignores dependencies, because restarting the process would not repair them.
  */
 export const healthOperations = ({
   checkHealth,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { UsageCount } from "../../domain/ledger/accounts/usage-account.ts";
+import { sumUsage, type UsageCount } from "../../domain/ledger/accounts/usage-account.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import { parse } from "../../domain/validation.ts";
 import type { ReportUsageBuckets } from "./usage-buckets.ts";
@@ -62,8 +62,7 @@ export const createDailyUsage =
     return {
       day,
       asOf: new Date(asOf * 1_000).toISOString(),
-      requests: keys.reduce((sum, key) => sum + key.requests, 0),
-      characters: keys.reduce((sum, key) => sum + key.characters, 0),
+      ...sumUsage(keys),
       keys,
     };
   };

@@ -1,5 +1,5 @@
 import type { DayTotals, UsageTotals } from "../../../projections/usage-totals.ts";
-import type { UsageCount } from "../../domain/ledger/accounts/usage-account.ts";
+import { sumUsage, type UsageCount } from "../../domain/ledger/accounts/usage-account.ts";
 import type { AudioSource } from "../../domain/ledger/journal/serving.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
 import type { EpochMs } from "../../domain/time.ts";
@@ -86,11 +86,4 @@ const periodOf = ({ days: all }: UsageTotals, days: readonly string[]): UsagePer
 const sumOf = (
   days: readonly DayTotals[],
   countsOf: (day: DayTotals) => readonly (UsageCount | undefined)[],
-): UsageCount => {
-  const sum = { requests: 0, characters: 0 };
-  for (const count of days.flatMap(countsOf)) {
-    sum.requests += count?.requests ?? 0;
-    sum.characters += count?.characters ?? 0;
-  }
-  return sum;
-};
+): UsageCount => sumUsage(days.flatMap(countsOf).filter((count) => count !== undefined));

@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
+import { type ProcessEnd, processEnd } from "../../domain/process-end.ts";
 import type { JobReport, TextResponse } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
 
@@ -33,7 +34,7 @@ export const exitOf = (tool: string, child: ChildProcess) => {
   return new Promise<{ readonly code: number | null; readonly failure: ToolFailed }>((resolve) => {
     child.on("error", () => resolve({ code: null, failure: notStarted(tool) }));
     child.on("close", (code, signal) =>
-      resolve({ code, failure: signalFailure(tool, signal ?? "") ?? exitFailure(tool, stderr) }),
+      resolve({ code, failure: endFailure(tool, stderr, processEnd(code, signal)) }),
     );
   });
 };
@@ -41,28 +42,28 @@ export const exitOf = (tool: string, child: ChildProcess) => {
 export const notStarted = (tool: string): ToolFailed =>
   new ToolFailed("missing", `${tool} could not be started.`);
 
-/**
- * Returns the failure of a tool that has exited with an error. `stderr`: the start of its error
- * output.
- */
-export const exitFailure = (tool: string, stderr: string): ToolFailed => {
-  const words = complaint(stderr);
-  return new ToolFailed("exit", words === "" ? `${tool} failed.` : `${tool} failed: ${words}`);
-};
-
-/** Returns the failure of a tool that was killed; undefined if the signal is that of a crash. */
-export const signalFailure = (tool: string, signal: string): ToolFailed | undefined => {
-  switch (signal) {
+/** Returns the failure of a tool by the start of its error output, and by how it has ended. */
+export const endFailure = (tool: string, stderr: string, end: ProcessEnd): ToolFailed => {
+  switch (end.signal) {
     case "SIGKILL":
     case "SIGTERM":
-      return new ToolFailed("killed", `${tool} was killed.`);
+      return new ToolFailed("killed", `${tool} was killed.`, { end });
     case "SIGXCPU":
-      return new ToolFailed("deadline", `${tool} exceeded its CPU time limit.`);
+      return new ToolFailed("deadline", `${tool} exceeded its CPU time limit.`, { end });
     case "SIGXFSZ":
-      return new ToolFailed("flood", `${tool} exceeded the output limit.`);
+      return new ToolFailed("flood", `${tool} exceeded the output limit.`, { end });
     default:
-      return undefined;
+      return exitFailure(tool, stderr, end);
   }
+};
+
+/**
+ * Returns the failure of a tool that has failed with an error. `stderr`: the start of its error
+ * output.
+ */
+export const exitFailure = (tool: string, stderr: string, end: ProcessEnd = {}): ToolFailed => {
+  const words = complaint(stderr);
+  return new ToolFailed("exit", words === "" ? `${tool} failed.` : `${tool} failed: ${words}`, { end });
 };
 
 /**

@@ -62,8 +62,7 @@ export class Job {
       for await (const chunk of this.#limited.output()) await this.#pass(chunk);
       return { type: "done", job, ...this.#toolProcess.spoken?.() };
     } catch (error) {
-      const { reason, message, isOfEncoder } = asToolFailed(this.#name, error);
-      return { type: "failed", job, reason, message, ...(isOfEncoder && { isOfEncoder }) };
+      return { type: "failed", job, ...asToolFailed(this.#name, error).failure };
     }
   }
 

@@ -49,8 +49,8 @@ export const startText = (
     specs.map((spec) => ({ ...spec, number: pieces++ }));
   let spoken: SpokenText | undefined;
 
-  const divide = async ({ number }: Piece, { message }: ToolFailed): Promise<Piece[]> => {
-    const { parts = [] } = await ask({ need: "parts", piece: number, message });
+  const divide = async ({ number }: Piece, { failure }: ToolFailed): Promise<Piece[]> => {
+    const { parts = [] } = await ask({ need: "parts", piece: number, failure });
     return numbered(parts);
   };
   async function* say(
@@ -80,8 +80,7 @@ export const startText = (
       throw failure;
     } finally {
       signal.removeEventListener("abort", onAbort);
-      const failed = failure && { reason: failure.reason, message: failure.message };
-      onSpoken({ piece: number, failure: failed });
+      onSpoken({ piece: number, failure: failure?.failure });
       running.delete(promise);
       resolve();
     }
@@ -105,8 +104,8 @@ export const startText = (
       yield* limited.output();
     } catch (error) {
       if (failure !== undefined) throw failure;
-      const { reason, message } = asToolFailed("ffmpeg", error);
-      throw new ToolFailed(reason, message, { isOfEncoder: true });
+      const { reason, message, end } = asToolFailed("ffmpeg", error);
+      throw new ToolFailed(reason, message, { isOfEncoder: true, end });
     } finally {
       stop.abort(abandoned);
       await feeding;

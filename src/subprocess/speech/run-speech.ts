@@ -126,7 +126,7 @@ class RunningText implements TextListener {
   async provide(request: TextRequest): Promise<Omit<TextResponse, "number">> {
     try {
       if (request.need === "parts") {
-        const crash = new ToolFailed("exit", request.message);
+        const crash = new ToolFailed("exit", request.failure.message, request.failure);
         const parts = await this.#speaking.speechJob.divide(request.piece, crash);
         this.#pieces.push(...parts);
         return { parts: this.#specs(parts) };
@@ -158,7 +158,7 @@ class RunningText implements TextListener {
     this.#running.delete(piece);
     running?.stopDeadline();
     running?.release();
-    if (failure) running?.use?.failed(new ToolFailed(failure.reason, failure.message));
+    if (failure) running?.use?.failed(new ToolFailed(failure.reason, failure.message, failure));
     else running?.use?.succeeded();
   }
 

@@ -5,6 +5,13 @@ import { RateLimited } from "../../limits/limits.ts";
 import type { RateLimiter } from "../../limits/rate-limiter.ts";
 import type { Counter, Instruments } from "../instruments.ts";
 
+/** Starts each reason at zero, so that the first refusal is an increase. */
+export const createRefusalCounter = (instruments: Pick<Instruments, "counter">): Counter => {
+  const refusals = instruments.counter("refusals");
+  for (const reason of ["unauthorized", "failures", "burst", "minute", "quota"]) refusals.add(0, reason);
+  return refusals;
+};
+
 export const instrumentAuthenticator =
   (refusals: Counter) =>
   (authenticator: Authenticator): Authenticator => ({

@@ -15,8 +15,10 @@ import {
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { EngineFailed, Invalid, Unavailable, Unpronounceable } from "../../../src/domain/errors.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
+import { ToolFailed } from "../../../src/subprocess/tools.ts";
 import { duringSuite } from "../../support/during.ts";
 import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
+import { rejection } from "../../support/rejection.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
 import { type Observed, observed, openRealTools } from "./real-tools.ts";
 import { renditionOf } from "./renditions.ts";
@@ -403,6 +405,27 @@ describe("The pipeline", () => {
       await Promise.all([1, 2, 3].map(() => pipeline.obtain([broken, hello], never)));
       const reason = "The engine g1 does not have this voice.";
       expect(warnings).to.deep.equal([{ engine: "g1", systemVoice: "the broken one", reason }]);
+    });
+
+    it("logs how the process of the tool ended that failed, the encoder's too", async () => {
+      const crash = (signal: string) => ({
+        cause: new ToolFailed("exit", "It failed.", { end: { signal } }),
+      });
+      const failures = [
+        new EngineFailed("espeak-ng failed.", crash("SIGSEGV")),
+        new Unavailable("The audio could not be encoded.", 5, crash("SIGABRT")),
+      ];
+      const logged: object[] = [];
+      for (const failure of failures) {
+        pipeline = pipelineWith({
+          engines: () => ({ ...engine, synthesize: () => Promise.reject(failure) }),
+          log: { ...quiet, warn: (facts) => logged.push(facts) },
+        });
+        await rejection(pipeline.obtain([hello], never));
+      }
+      expect(logged).to.have.length(2);
+      expect(logged[0]).to.include({ reason: "espeak-ng failed.", signal: "SIGSEGV" });
+      expect(logged[1]).to.include({ reason: "The audio could not be encoded.", signal: "SIGABRT" });
     });
   });
 

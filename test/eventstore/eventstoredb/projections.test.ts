@@ -5,41 +5,26 @@ import { createProjectionRunner } from "../../../projections/runner/runner.ts";
 import { installUserProjections } from "../../../src/application/user-projections/install.ts";
 import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
-import { openProjectionServer } from "../../../src/eventstore/eventstoredb/projection-server.ts";
-import type { ProjectionServer } from "../../../src/eventstore/projection-server.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
 import { runCli } from "../../support/cli-process.ts";
-import {
-  type EventStoreDBNode,
-  type EventStoreDBNodeOptions,
-  startEventStoreDBNode,
-} from "../../support/eventstoredb-node/node.ts";
 import { rejection } from "../../support/rejection.ts";
 import { usagePosted } from "../../support/usage-account-events.ts";
+import { projectionsNode } from "./projections-node.ts";
 
 const names = ["voxledger-catalog-v3", "voxledger-monthly-quota-v4", "voxledger-rate-v2"];
 const atOnce = { attempts: 1, pollMs: 0 };
 
 describe("server-side projections", () => {
-  let node: EventStoreDBNode;
-  let server: ProjectionServer;
+  const started = projectionsNode();
+  const { start } = started;
 
-  const start = async (options: EventStoreDBNodeOptions = {}): Promise<void> => {
-    node = await startEventStoreDBNode(options);
-    server = openProjectionServer(node.url);
-  };
-  afterEach(async () => {
-    await server.close();
-    await node.close();
-  });
+  const voxledger = (...args: string[]) => runCli(args, { EVENT_STORE: started.node.url });
 
-  const voxledger = (...args: string[]) => runCli(args, { EVENT_STORE: node.url });
-
-  const found = (names: readonly string[]) => Promise.all(names.map((name) => server.find(name)));
+  const found = (names: readonly string[]) => Promise.all(names.map((name) => started.server.find(name)));
 
   /** An event of another application's. */
   const appendForeign = async (stream: string, data: string): Promise<void> => {
-    const client = EventStoreDBClient.connectionString(node.url);
+    const client = EventStoreDBClient.connectionString(started.node.url);
     const foreign = { ...jsonEvent({ type: "Foreign", data: {} }), data: JSON.parse(data) };
     await client.appendToStream(stream, foreign);
     await client.dispose();
@@ -64,7 +49,7 @@ describe("server-side projections", () => {
   it("run again after they were stopped", async () => {
     await start();
     await install();
-    await server.disable("voxledger-rate-v2");
+    await started.server.disable("voxledger-rate-v2");
     await install();
     expect((await found(names)).map((one) => one?.state)).to.deep.equal(["running", "running", "running"]);
   });
@@ -72,8 +57,8 @@ describe("server-side projections", () => {
   it("have the same state as the service's view", async () => {
     await start();
     await install();
-    const store = await openEventStoreDB({ url: node.url });
-    const client = EventStoreDBClient.connectionString(node.url);
+    const store = await openEventStoreDB({ url: started.node.url });
+    const client = EventStoreDBClient.connectionString(started.node.url);
     try {
       for (const characters of [7, 0, 35]) {
         const event = { ...usagePosted({ characters }), metadata: {} };
@@ -97,11 +82,11 @@ describe("server-side projections", () => {
     await start();
     const script = "fromAll().partitionBy(function () { return null; }).when({});";
     for (const name of ["voxledger-x-v1", "voxledger-x-v2", "voxledger-x-vintage", "others-x-v1"]) {
-      await server.create(name, script);
+      await started.server.create(name, script);
     }
-    await server.disable("voxledger-x-v1");
+    await started.server.disable("voxledger-x-v1");
     const wanted = [{ name: "voxledger-x-v3", family: "voxledger-x-v", query: script }];
-    expect(await installUserProjections(server, wanted, atOnce)).to.deep.equal([
+    expect(await installUserProjections(started.server, wanted, atOnce)).to.deep.equal([
       { name: "voxledger-x-v3", done: "created", state: "running", progress: 100 },
       { name: "voxledger-x-v1", done: "removed", state: "absent" },
       { name: "voxledger-x-v2", done: "removed", state: "absent" },
@@ -114,25 +99,31 @@ describe("server-side projections", () => {
   it("that the server cannot run are reported with its reason", async () => {
     await start();
     const wanted = [{ name: "voxledger-x-v1", family: "voxledger-x-v", query: "fromNowhere();" }];
-    const [installed] = await installUserProjections(server, wanted, atOnce);
+    const [installed] = await installUserProjections(started.server, wanted, atOnce);
     expect(installed).to.include({ done: "created", state: "faulted" });
     expect(installed?.reason).to.contain("fromNowhere");
   });
 
   it("run despite other applications' events whose data a server cannot give to a script", async () => {
     await start();
-    await server.create("others", "fromAll().partitionBy(function (e) { return e.data && null; }).when({});");
+    await started.server.create(
+      "others",
+      "fromAll().partitionBy(function (e) { return e.data && null; }).when({});",
+    );
     await install();
     for (const data of ['"text"', "null", '{"text":"\u2028"}', '{"text":"\u2029"}'])
       await appendForeign("other-1", data);
     expect((await found(names)).map((one) => one?.state)).to.deep.equal(["running", "running", "running"]);
-    expect(await server.find("others")).to.include({ state: "faulted" });
+    expect(await started.server.find("others")).to.include({ state: "faulted" });
   });
 
   it("that are faulted are updated and restarted, and the command reports the fault", async () => {
     await start();
     const [name = ""] = names;
-    await server.create(name, "fromAll().partitionBy(function (e) { return e.data && null; }).when({});");
+    await started.server.create(
+      name,
+      "fromAll().partitionBy(function (e) { return e.data && null; }).when({});",
+    );
     await appendForeign("other-1", '"text"');
     const [installed] = await install();
     expect(installed).to.include({ name, done: "updated", state: "running" });
@@ -142,7 +133,7 @@ describe("server-side projections", () => {
   for (const name of ["others-broken", names[0] ?? ""]) {
     it(`are installed although the projection ${name} has a syntax error`, async () => {
       await start();
-      await server.create(name, "fromAll(");
+      await started.server.create(name, "fromAll(");
       const installed: { state: string }[] = await install();
       expect(installed.map(({ state }) => state)).to.deep.equal(["running", "running", "running"]);
     });
@@ -151,7 +142,7 @@ describe("server-side projections", () => {
   it("that have a syntax error are reported with the server's response", async () => {
     await start();
     const wanted = [{ name: "voxledger-x-v1", family: "voxledger-x-v", query: "fromAll(" }];
-    const [installed] = await installUserProjections(server, wanted, atOnce);
+    const [installed] = await installUserProjections(started.server, wanted, atOnce);
     expect(installed).to.include({ done: "created", state: "faulted" });
     expect(installed?.reason).to.match(/took too long .* or has a syntax error; .* \(code 2: Exception was/);
   });
@@ -160,7 +151,7 @@ describe("server-side projections", () => {
     it(`are not ${done} for a user outside $ops, with an explanation`, async () => {
       await start();
       if (done === "updated") await install();
-      node.faults.denyProjections();
+      started.node.faults.denyProjections();
       const { exitCode, stderr } = await voxledger("projections", "install");
       expect(exitCode).to.equal(1);
       expect(stderr).to.match(/^error: .*must be of the group \$ops or \$admins\n$/);
@@ -169,7 +160,7 @@ describe("server-side projections", () => {
 
   it("are refused in one line by a server that does not run projections", async () => {
     await start({ projections: false });
-    expect(await rejection(server.find("any"))).to.be.instanceOf(EventStoreUnavailable);
+    expect(await rejection(started.server.find("any"))).to.be.instanceOf(EventStoreUnavailable);
     const { exitCode, stdout, stderr } = await voxledger("projections", "install");
     expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: "" });
     expect(stderr).to.equal("error: the server runs no projections (its setting RunProjections)\n");

@@ -157,6 +157,20 @@ for (const [name, open] of Object.entries({ SQLite: openTemporaryStore, EventSto
       expect(onOthers((await verify(exported)).remarks).join()).to.match(/^1 events are another program's, /);
     });
 
+    it("ignores and reports a malformed event of an own type in a journal that the registry does not name", async () => {
+      await writeBusyDay(sealed);
+      await append(store, "journal-44", "JournalClosed", { amount: 5 });
+      expect(onOthers((await verifyLog(store, { keys })).remarks).join()).to.match(
+        /^1 events are of another program's journals, .* the first is journal-44 revision 0 /,
+      );
+    });
+
+    it("finds a malformed event of an own type in any other stream of this service", async () => {
+      await writeBusyDay(sealed);
+      await append(store, "key-other", "KeySuspended", { amount: 5 });
+      expect(await problem()).to.match(/^key-other revision 0 .* is malformed, or belongs to another kind/);
+    });
+
     it("finds an own event in a journal that the registry does not name", async () => {
       await writeBusyDay(sealed);
       const at = sealed.log.now();

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { exitFailure } from "../../../src/subprocess/host/exit-failure.ts";
+import { endFailure, exitFailure } from "../../../src/subprocess/host/exit-failure.ts";
 
 describe("the failure of a tool by its error output", () => {
   for (const [what, stderr, message] of [
@@ -21,6 +21,22 @@ describe("the failure of a tool by its error output", () => {
   ] as const) {
     it(`says its first line, without input and file names: ${what}`, () => {
       expect(exitFailure("tool", stderr)).to.deep.include({ reason: "exit", message });
+    });
+  }
+});
+
+describe("the failure of a tool by how its process has ended", () => {
+  for (const [end, reason] of [
+    [{ signal: "SIGKILL" }, "killed"],
+    [{ signal: "SIGTERM" }, "killed"],
+    [{ signal: "SIGXCPU" }, "deadline"],
+    [{ signal: "SIGXFSZ" }, "flood"],
+    [{ signal: "SIGSEGV" }, "exit"],
+    [{ exitCode: 1 }, "exit"],
+    [{}, "exit"],
+  ] as const) {
+    it(`has the exit code or the signal: ${JSON.stringify(end)}`, () => {
+      expect(endFailure("tool", "", end)).to.deep.include({ reason, end });
     });
   }
 });

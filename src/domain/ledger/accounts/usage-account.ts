@@ -149,6 +149,9 @@ export const addUsage = (one: UsageCount, other: UsageCount): UsageCount => ({
   characters: one.characters + other.characters,
 });
 
+export const sumUsage = (counts: Iterable<UsageCount>): UsageCount =>
+  Iterator.from(counts).reduce(addUsage, noUsage);
+
 export const usageAccountDecider = { initial: initialUsageAccount, evolve: evolveUsageAccount };
 
 /** Closes the month. `digest` is that of all events of the account. */

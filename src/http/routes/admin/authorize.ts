@@ -65,6 +65,19 @@ export const authorizeAuditorOr = (
   };
 };
 
+/**
+ * Admits anyone, because a health check without a token must never be refused. Wrong tokens are
+ * limited as those of the admin API: the response tells them from right ones.
+ * @throws {RateLimited} for a wrong token of a client that has presented too many
+ */
+export const admitAnyone = ({ failures, clientOf, ...tokens }: AdminAccess): Admit => {
+  const hasTokens = knownTokens(tokens).length > 0;
+  return authorizeAuditorOr((req) => {
+    const isGuess = hasTokens && bearerOf(req.headers.authorization) !== "";
+    if (isGuess) failures.acquire(presenterOf(clientOf(req), "admin"));
+  }, tokens);
+};
+
 const knownTokens = ({
   adminTokens,
   auditorTokens,

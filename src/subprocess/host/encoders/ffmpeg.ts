@@ -1,8 +1,9 @@
 import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import createCommand, { type Encoder, type FfmpegCommand } from "fluent-ffmpeg";
+import { type ProcessEnd, processEnd } from "../../../domain/process-end.ts";
 import { type EncodedFormat, formats } from "../../../domain/synthesis/formats.ts";
-import { exitFailure, signalFailure, type ToolProcess } from "../exit-failure.ts";
+import { endFailure, type ToolProcess } from "../exit-failure.ts";
 
 /**
  * This is the only module that uses fluent-ffmpeg (2.1.3, archived), which has these quirks:
@@ -90,8 +91,7 @@ export const startFfmpeg = (format: EncodedFormat): EncoderProcess => {
   const ended = new Promise<void>((resolve, reject) => {
     command.on("end", () => resolve());
     command.on("error", ({ message }, _stdout, stderr) => {
-      const [signal = ""] = /SIG[A-Z]+$/.exec(message) ?? []; // "ffmpeg was killed with signal SIGKILL"
-      reject(signalFailure("ffmpeg", signal) ?? exitFailure("ffmpeg", stderr ?? ""));
+      reject(endFailure("ffmpeg", stderr ?? "", endIn(message)));
     });
   });
   const gone = ended.catch(() => void output.end());
@@ -110,6 +110,13 @@ export const startFfmpeg = (format: EncodedFormat): EncoderProcess => {
     },
     gone,
   };
+};
+
+/** The message is "ffmpeg was killed with signal SIGKILL", or "ffmpeg exited with code 1: …". */
+const endIn = (message: string): ProcessEnd => {
+  const [, signal = null] = /with signal (SIG[A-Z0-9]+)$/.exec(message) ?? [];
+  const [, code] = /exited with code (\d+)/.exec(message) ?? [];
+  return processEnd(code === undefined ? null : Number(code), signal);
 };
 
 /**
