@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { createCredentialsCipher } from "../../src/application/accounts/credentials-cipher.ts";
 import { composeAuditProof } from "../../src/bootstrap/commands/audit-proof.ts";
@@ -144,10 +145,22 @@ for (const [name, openStore] of [
       });
     });
 
-    it("needs no other key if it was fetched from a service that stopped at once, before a rotation", async () => {
-      const key = await running({ MASTER_KEY: old }, async ({ url }) =>
-        (await (await fetch(`${url}/.well-known/voxledger-seal.pub`)).text()).trim(),
-      );
+    /** Resolves when the log has a seal. A start waits only a second for it. */
+    const untilSealed = async (): Promise<void> => {
+      const events = await store.open();
+      try {
+        for (let sealed = 0; sealed === 0; await delay(20))
+          for await (const _ of events.readStream("seals")) sealed++;
+      } finally {
+        await events.close();
+      }
+    };
+
+    it("needs no other key if it was fetched from a new service, before a rotation", async () => {
+      const key = await running({ MASTER_KEY: old }, async ({ url }) => {
+        await untilSealed();
+        return (await (await fetch(`${url}/.well-known/voxledger-seal.pub`)).text()).trim();
+      });
       await running({ MASTER_KEY: next, MASTER_KEY_PREVIOUS: old }, async () => {});
       await exportTo("rotated", { MASTER_KEY: next, MASTER_KEY_PREVIOUS: old });
       const { exitCode, stdout, stderr } = await verifyFile("rotated", "--key", key);
