@@ -1,10 +1,12 @@
 /**
  * Starts the service after some minutes of traffic: cached GETs by many keys (SQLite, files), as
- * many as two cores serve. Compares the start after SIGTERM, the start after SIGKILL, and the start
- * without snapshots with the start of a service that has served nothing. Each measured start has a
- * copy of the data. Arguments: the seconds of traffic, the number of keys. Snapshots are written
- * after 50,000 events, so fewer keys than 25,000 mean starts without snapshots only.
+ * many as the machine serves. Compares a start after SIGTERM, and one after SIGKILL, with the start
+ * of a service that has served nothing. Each start has a copy of the data. If the traffic has left
+ * snapshots, also measures starts without them. Snapshots are written after 50,000 events, which
+ * 25,000 new keys are. Arguments: the seconds of traffic, the number of keys, and the checkout of
+ * another version, which is then started instead of this one.
  */
+import { existsSync } from "node:fs";
 import { cp, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
@@ -17,6 +19,7 @@ import { wrk } from "./wrk.ts";
 
 const seconds = Number(process.argv[2] ?? 120);
 const keys = Number(process.argv[3] ?? 1_000);
+const checkout = process.argv[4];
 const connections = 64;
 const rounds = 5;
 const warmUps = 1;
@@ -28,11 +31,9 @@ const env = { VOICES: "classic", BURST_LIMIT: "1000000" };
 
 /** Serves the load, then ends in both ways. Resolves with the folders of the data. */
 const serveTraffic = async (folder: string): Promise<Record<string, string>> => {
-  const [live, stopped, killed] = ["live", "stopped", "killed"].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const live = join(folder, "live");
+  const stopped = join(folder, "stopped");
+  const killed = join(folder, "killed");
   await (await startInstance(live, env)).stop();
   const store = await openSqliteEventStore({ path: join(live, "events.db") });
   await issueKeys(store, keys).finally(store.close);
@@ -65,7 +66,7 @@ const measureStart = async (folder: string, from: string, hasSnapshots: boolean)
   await cp(from, data, { recursive: true });
   if (!hasSnapshots) await rm(join(data, "snapshots"), { recursive: true, force: true });
   const began = performance.now();
-  const service = await startInstance(data, env);
+  const service = await startInstance(data, env, checkout);
   const started = { listening: performance.now() - began, cpu: cpuMilliseconds(service.pid) };
   await service.stop();
   await rm(data, { recursive: true });
@@ -78,7 +79,9 @@ await inTemporaryFolder(async (folder) => {
   const busy = await serveTraffic(folder);
   const cases = Object.entries(busy).flatMap(([name, from]) => [
     { name, from, hasSnapshots: true },
-    { name: `${name}, without snapshots`, from, hasSnapshots: false },
+    ...(existsSync(join(from, "snapshots"))
+      ? [{ name: `${name}, without snapshots`, from, hasSnapshots: false }]
+      : []),
   ]);
   const measured = new Map<string, Start[]>();
   for (let round = -warmUps; round < rounds; round++) {
@@ -87,9 +90,13 @@ await inTemporaryFolder(async (folder) => {
       if (round >= 0) measured.set(one.name, [...(measured.get(one.name) ?? []), start]);
     }
   }
-  const figures = (name: string, of: keyof Start): number[] => (measured.get(name) ?? []).map((one) => one[of]);
+  const figures = (name: string, of: keyof Start): number[] =>
+    (measured.get(name) ?? []).map((one) => one[of]);
   for (const { name } of cases) {
-    for (const [of, what] of [["listening", "listening"], ["cpu", "CPU time until listening"]] as const) {
+    for (const [of, what] of [
+      ["listening", "listening"],
+      ["cpu", "CPU time until listening"],
+    ] as const) {
       const subject = { name: `start ${name}: ${what}`, unit: "ms", aim: { atMost: mostTimes } };
       console.log(JSON.stringify(figuresOf(subject, { ours: figures(name, of), bare: figures("idle", of) })));
     }
