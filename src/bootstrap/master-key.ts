@@ -17,6 +17,7 @@ import {
 } from "../domain/accounts/master-key.ts";
 import type { EpochMs } from "../domain/time.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
+import type { SqliteThreads } from "../eventstore/sqlite/threads.ts";
 import { exists } from "../files/exists.ts";
 import { BadSetting, type Settings, withSettingName } from "../settings/read-settings.ts";
 import { isSharedByMachines } from "../settings/schemas.ts";
@@ -36,6 +37,8 @@ interface ObtainOptions {
   readonly mayCreate?: boolean;
   /** If true, a key is created although the log records another one, which is lost. */
   readonly isRecordedKeyLost?: boolean;
+  /** The threads of the embedded event store, if they have been started. They are not closed. */
+  readonly threads?: SqliteThreads | undefined;
 }
 
 /**
@@ -60,7 +63,7 @@ export const obtainMasterKey = async (
 
 const readOrCreate = async (
   settings: KeySettings,
-  { mayCreate = true, isRecordedKeyLost = false }: ObtainOptions,
+  { mayCreate = true, isRecordedKeyLost = false, threads }: ObtainOptions,
 ): Promise<Buffer> => {
   const { dataDir } = settings;
   const key = await readMasterKey(dataDir);
@@ -69,7 +72,7 @@ const readOrCreate = async (
     return key;
   }
   if (!mayCreate) throw new Error("it has no master.key");
-  const lost = isRecordedKeyLost ? undefined : await findLostKey(settings);
+  const lost = isRecordedKeyLost ? undefined : await findLostKey(settings, threads);
   if (lost === undefined) return await create(dataDir);
   // Another process may have created the key meanwhile, and recorded it.
   const created = await readMasterKey(dataDir);
@@ -83,17 +86,21 @@ const readOrCreate = async (
  * Returns the id of the master key that the log records, if none of the previous keys is this one:
  * a new key could decrypt nothing, and must not be created beside the log.
  */
-const findLostKey = async (settings: KeySettings): Promise<string | undefined> => {
+const findLostKey = async (
+  settings: KeySettings,
+  threads: SqliteThreads | undefined,
+): Promise<string | undefined> => {
   const { eventStore, previousMasterKeys } = settings;
   if (eventStore.kind !== "sqlite" || !(await exists(eventStore.path))) return undefined;
   // A process that starts at the same time may have created the file, and no tables yet.
-  const { events, startHandler } = await openEventStore(settings, { clock: Date.now, readOnly: false });
+  const options = { clock: Date.now, readOnly: false, threads };
+  const { events, startHandler } = await openEventStore(settings, options);
   try {
     const { masterKeyId } = await readInstallationKeys(startHandler);
     const isKnown = masterKeyId === undefined || previousMasterKeys.map(masterKeyIdOf).includes(masterKeyId);
     return isKnown ? undefined : masterKeyId;
   } finally {
-    await events.close();
+    if (!threads) await events.close();
   }
 };
 

@@ -125,7 +125,7 @@ export const composeService = async (
   const tools = openSpeechTools(settings, scheduler, { log, resources, superviseHelper });
 
   // The log, its views and the admin services, and the keys that the log must know.
-  const masterKeys = await obtainMasterKeys(settings);
+  const masterKeys = await obtainMasterKeys(settings, { threads });
   const composed = { ...(machine && { machine }), telemetry, scheduler, shared, threads };
   const core = await composeCore(settings, log, composed);
   resources.defer(core.close);

@@ -6,23 +6,29 @@ export const findMisspelled = (
   environment: Readonly<Record<string, string | undefined>>,
   settings: readonly string[],
 ): { readonly given: string; readonly meant: string } | undefined => {
+  const known = settings.map((setting) => ({ setting, letters: lettersOf(setting) }));
   for (const [given, value] of Object.entries(environment)) {
     if (!value || settings.includes(given) || isServiceLink(given, value)) continue;
-    const meant = settings.find((setting) => resembles(given, setting));
+    const letters = lettersOf(given);
+    const meant = known.find((one) => resembles(letters, one.letters))?.setting;
     if (meant !== undefined) return { given, meant };
   }
   return undefined;
 };
 
 /**
- * `EVENTSTORE`, `event_store`, `EVNET_STORE` and `VOXLEDGER_EVENT_STORE` resemble `EVENT_STORE`.
+ * Compares the letters of two names. `EVENTSTORE`, `event_store`, `EVNET_STORE` and
+ * `VOXLEDGER_EVENT_STORE` resemble `EVENT_STORE`.
  */
 const resembles = (given: string, setting: string): boolean => {
-  const [a, b] = [lettersOf(given), lettersOf(setting)];
-  if (a === b || a === `voxledger${b}`) return true;
+  if (given === setting || given === `voxledger${setting}`) return true;
   // Variables of other programs usually differ in the first letter (`GLOG_LEVEL`), misspelled
   // settings hardly ever.
-  return a[0] === b[0] && editDistance(a, b) <= toleratedEdits(b);
+  if (given[0] !== setting[0]) return false;
+  const tolerated = toleratedEdits(setting);
+  // The difference of the lengths is the least number of edits. It excludes most names at once.
+  if (Math.abs(given.length - setting.length) > tolerated) return false;
+  return editDistance(given, setting) <= tolerated;
 };
 
 const lettersOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");

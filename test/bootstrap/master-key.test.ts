@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { deriveKey, deriveKeys, obtainMasterKey, obtainMasterKeys } from "../../src/bootstrap/master-key.ts";
 import { sharedPaths } from "../../src/bootstrap/private-directory.ts";
+import { startThreads } from "../../src/eventstore/sqlite/threads.ts";
 import { BadSetting } from "../../src/settings/read-settings.ts";
 import { duringTest } from "../support/during.ts";
 import { rejection } from "../support/rejection.ts";
@@ -96,6 +97,19 @@ describe("the master key", () => {
     const outputs = await Promise.all(Array.from({ length: 4 }, () => run(process.execPath, arguments_)));
     const kept = (await readFile(join(folder.path, "master.key"), "utf8")).trim();
     for (const { stdout } of outputs) expect(stdout.trim()).to.equal(kept);
+  });
+
+  it("is compared with the log by the store's threads that run already, which stay open", async () => {
+    const path = join(folder.path, "events.db");
+    const threads = await startThreads({ path });
+    const settings = { ...base, dataDir: folder.path, eventStore: { kind: "sqlite", path } as const };
+    try {
+      expect(await obtainMasterKey(settings, { threads })).to.have.length(32);
+      await threads.reader.call("probe", undefined);
+      await threads.writer.call("probe", undefined);
+    } finally {
+      await threads.close();
+    }
   });
 
   it("is reported if its file is damaged, and neither used nor replaced", async () => {
