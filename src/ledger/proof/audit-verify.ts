@@ -1,29 +1,48 @@
 import { isKnownStream, isWellFormed } from "../../domain/event-shapes.ts";
+import { journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
+import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
+import { addToArchives, type PlannedArchive } from "../../domain/ledger/proof/archive-check.ts";
 import { requireForm } from "../../domain/ledger/proof/event-check.ts";
 import {
   createExportReader,
-  isSealLine,
+  isNeededFirst,
   peekEvent,
   readLines,
 } from "../../domain/ledger/proof/export-lines.ts";
 import { createLogVerifier, type LogSummary } from "../../domain/ledger/proof/log-verifier.ts";
 import { NotGenuine } from "../../domain/ledger/proof/not-genuine.ts";
 import { addToPlan, type SealPlan } from "../../domain/ledger/proof/seal-check.ts";
-import { provenEvent } from "../../domain/ledger/seals/proven-event.ts";
+import { type ProvenEvent, provenEvent } from "../../domain/ledger/seals/proven-event.ts";
 import { isCovered, sealsStream } from "../../domain/ledger/seals/seal.ts";
 import type { Checkpoint, NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
-import { type EventStore, EventStoreDamaged } from "../../eventstore/event-store.ts";
+import { type EventStore, EventStoreDamaged, readEvent } from "../../eventstore/event-store.ts";
 import { readLog } from "../../eventstore/follow-events.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
+import { type ArchiveFile, type FoundArchive, findArchives, withArchives } from "./archive-files.ts";
 
 export interface VerifyOptions {
   /** The keys that seals may be signed with. */
   readonly keys: readonly NoteVerifier[];
   /** A checkpoint that the auditor has kept: one of the seals must be this one. */
   readonly kept?: Checkpoint | undefined;
+  /** Files that have the events of archived journals. Default: none. */
+  readonly archives?: readonly ArchiveFile[] | undefined;
 }
 
-export interface VerifiedLog extends LogSummary {
+/** An archive whose file was not given, although the log lacks journals of it. */
+interface MissingArchive {
+  /** SHA-256 (hex) of the file. */
+  readonly file: string;
+  /** The number of journals that the log lacks. */
+  readonly journals: number;
+}
+
+export interface VerifiedExport extends LogSummary {
+  /** Archives of journals whose leaves and sums were taken from seals and postings. */
+  readonly missing: readonly MissingArchive[];
+}
+
+export interface VerifiedLog extends VerifiedExport {
   /**
    * The number of events in streams that are trimmed, which no seal covers: only their form is
    * checked.
@@ -40,29 +59,55 @@ export interface VerifiedLog extends LogSummary {
 export const verifyLog = async (store: EventStore, options: VerifyOptions): Promise<VerifiedLog> => {
   try {
     await store.checkIntegrity();
-    const plan: SealPlan[] = [];
-    // A malformed seal counts, too: it is not in the plan, so that the verifier refuses it.
-    let lastSeal = -1;
-    for await (const event of store.readStream(sealsStream)) {
-      addToPlan(plan, event);
-      lastSeal = event.revision;
-    }
-    const verifier = createLogVerifier({ ...options, plan });
-    let uncovered = 0;
-    for await (const event of readLog(store)) {
-      const { stream, revision } = event;
-      if (isKnownStream(stream)) requireForm(event, isWellFormed);
-      const isLaterSeal = stream === sealsStream && revision > lastSeal;
-      if (isLaterSeal) break;
-      if (isCovered(stream)) verifier.add(provenEvent(event));
-      else if (isKnownStream(stream)) uncovered += 1;
-    }
-    return { ...verifier.end(), uncovered };
+    const counts = { uncovered: 0 };
+    const first = await readFirst(store);
+    const summary = await verifyEvents(coveredEvents(store, first.lastSeal, counts), first, options);
+    return { ...summary, ...counts };
   } catch (error) {
     if (error instanceof EventStoreDamaged) throw new NotGenuine(error.message);
     throw toUnavailable(error);
   }
 };
+
+/** What must be known of the log before its events are verified: a seal covers what precedes it. */
+interface KnownFirst {
+  readonly plan: readonly SealPlan[];
+  readonly archives: readonly PlannedArchive[];
+  /** The archived journals whose first event is in the log. Others are not read. */
+  readonly begun: ReadonlySet<string>;
+}
+
+const readFirst = async (store: EventStore): Promise<KnownFirst & { readonly lastSeal: number }> => {
+  const plan: SealPlan[] = [];
+  // A malformed seal counts, too: it is not in the plan, so that the verifier refuses it.
+  let lastSeal = -1;
+  for await (const event of store.readStream(sealsStream)) {
+    addToPlan(plan, event);
+    lastSeal = event.revision;
+  }
+  const archives: PlannedArchive[] = [];
+  for await (const event of store.readStream(journalRegistryStream)) addToArchives(archives, event);
+  const begun = new Set<string>();
+  for (const journal of archives.flatMap(({ journals }) => journals)) {
+    if ((await readEvent(store, journalStream(journal)))?.revision === 0) begun.add(journal);
+  }
+  return { plan, archives, begun, lastSeal };
+};
+
+async function* coveredEvents(
+  store: EventStore,
+  lastSeal: number,
+  counts: { uncovered: number },
+): AsyncGenerator<ProvenEvent, void, undefined> {
+  for await (const event of readLog(store)) {
+    const { stream, revision } = event;
+    if (isKnownStream(stream)) requireForm(event, isWellFormed);
+    const isLaterSeal = stream === sealsStream && revision > lastSeal;
+    if (isLaterSeal) return;
+    if (isCovered(stream)) yield provenEvent(event);
+    else if (isKnownStream(stream)) counts.uncovered += 1;
+  }
+}
 
 /**
  * Verifies an export. It calls `open` twice, because it needs the positions of all seals before it
@@ -73,23 +118,77 @@ export const verifyLog = async (store: EventStore, options: VerifyOptions): Prom
 export const verifyExport = async (
   open: () => AsyncIterable<Uint8Array>,
   options: VerifyOptions,
-): Promise<LogSummary> => {
-  const verifier = createLogVerifier({ ...options, plan: await readPlan(open()) });
-  const reader = createExportReader(options.keys);
+): Promise<VerifiedExport> =>
+  verifyEvents(exportedEvents(open, options.keys), await peekFirst(open()), options);
+
+async function* exportedEvents(
+  open: () => AsyncIterable<Uint8Array>,
+  keys: readonly NoteVerifier[],
+): AsyncGenerator<ProvenEvent, void, undefined> {
+  const reader = createExportReader(keys);
+  let isFirst = true;
   for await (const line of readLines(open())) {
-    const exported = reader.read(line);
-    if (exported) verifier.add(exported.event);
+    const event = reader.read(line)?.event;
+    if (!event) continue;
+    // In an export, the registration of a journal precedes its first event.
+    if (isFirst && event.stream.startsWith(journalPrefix))
+      throw new NotGenuine("it is no export, but an archive: verify the log or an export with --archive");
+    isFirst = false;
+    yield event;
   }
   reader.end();
-  return verifier.end();
+}
+
+const peekFirst = async (chunks: AsyncIterable<Uint8Array>): Promise<KnownFirst> => {
+  const plan: SealPlan[] = [];
+  const archives: PlannedArchive[] = [];
+  const begun = new Set<string>();
+  for await (const line of readLines(chunks)) {
+    const event = isNeededFirst(line) ? peekEvent(line) : undefined;
+    if (event?.stream === sealsStream) addToPlan(plan, event);
+    if (event) addToArchives(archives, event);
+    if (event?.stream.startsWith(journalPrefix) && event.revision === 0)
+      begun.add(event.stream.slice(journalPrefix.length));
+  }
+  return { plan, archives, begun };
 };
 
-const readPlan = async (chunks: AsyncIterable<Uint8Array>): Promise<SealPlan[]> => {
-  const plan: SealPlan[] = [];
-  for await (const line of readLines(chunks)) {
-    if (!isSealLine(line)) continue;
-    const event = peekEvent(line);
-    if (event?.stream === sealsStream) addToPlan(plan, event);
-  }
-  return plan;
+const verifyEvents = async (
+  events: AsyncIterable<ProvenEvent>,
+  { plan, archives, begun }: KnownFirst,
+  { keys, kept, archives: files = [] }: VerifyOptions,
+): Promise<VerifiedExport> => {
+  const sealedUpTo = plan.at(-1)?.position ?? -1;
+  const sealed = archives.filter(({ position }) => position <= sealedUpTo);
+  const found = await findArchives(files, sealed);
+  const missing = missingJournals(sealed, found, begun);
+  const absent = new Set([...missing.values()].flat());
+  const heads = (seal: SealPlan) => seal.heads.filter(({ journal }) => absent.has(journal));
+  const verifier = createLogVerifier({
+    keys,
+    kept,
+    archives,
+    absent,
+    plan: plan.map((seal) => ({ ...seal, heads: heads(seal) })),
+  });
+  for await (const event of withArchives(events, found, keys)) verifier.add(event);
+  return {
+    ...verifier.end(),
+    missing: [...missing].map(([file, journals]) => ({ file, journals: journals.length })),
+  };
+};
+
+/** The journals that are not in the log, by the digest of the archive that was not given. */
+const missingJournals = (
+  archives: readonly PlannedArchive[],
+  found: readonly FoundArchive[],
+  begun: ReadonlySet<string>,
+): ReadonlyMap<string, readonly string[]> => {
+  const given = new Set(found.map(({ archive }) => archive));
+  return new Map(
+    archives
+      .filter((archive) => !given.has(archive))
+      .map(({ file, journals }) => [file, journals.filter((journal) => !begun.has(journal))] as const)
+      .filter(([, journals]) => journals.length > 0),
+  );
 };

@@ -157,13 +157,19 @@ const isProvenEvent = (event: Partial<ProvenEvent>): event is ProvenEvent =>
   event.data !== undefined &&
   event.metadata !== undefined;
 
-/** True for the lines of seals, and for a few others. */
-export const isSealLine = (line: Uint8Array): boolean => lenient.decode(line).includes('"stream":"seals"');
+/**
+ * True for the lines of seals, archives and first events of journals, which must be known before
+ * the others are verified, and for a few others.
+ */
+export const isNeededFirst = (line: Uint8Array): boolean => {
+  const text = lenient.decode(line);
+  return ['"stream":"seals"', '"type":"JournalsArchived"', '"revision":0,"stream":"journal-'].some((part) =>
+    text.includes(part),
+  );
+};
 
 /** The event of a line, unchecked: `read` checks all lines. Undefined if there is none. */
-export const peekEvent = (
-  line: Uint8Array,
-): Pick<ProvenEvent, "stream" | "revision" | "type" | "data" | "metadata"> | undefined => {
+export const peekEvent = (line: Uint8Array): ProvenEvent | undefined => {
   const event = parse(lenient.decode(line)) as Partial<ProvenEvent>;
   return isProvenEvent(event) ? event : undefined;
 };

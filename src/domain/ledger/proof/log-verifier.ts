@@ -1,5 +1,7 @@
 import { formatRefusal, logStream } from "../../log-format.ts";
+import { journalPrefix } from "../journal/journal.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
+import { createArchiveCheck, type PlannedArchive } from "./archive-check.ts";
 import { createOrderCheck, isWellFormedProof, requireForm, runChecks } from "./event-check.ts";
 import { createJournalChains } from "./journal-chains.ts";
 import { PostingsCheck } from "./postings-check.ts";
@@ -25,13 +27,23 @@ export interface LogSummary {
   readonly remarks: Remarks;
 }
 
-/** Verifies a log event by event, in order of position. */
-export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => {
+interface LogVerifierOptions extends Omit<SealCheckOptions, "chains"> {
+  /** All archives that the log names, in order. Default: none. */
+  readonly archives?: readonly PlannedArchive[];
+}
+
+/**
+ * Verifies a log event by event, in order of position. Ignores the events of absent journals: some
+ * of them may be missing.
+ */
+export const createLogVerifier = ({ archives = [], ...options }: LogVerifierOptions) => {
+  const { keys, absent } = options;
   const checkOrder = createOrderCheck();
   const chains = createJournalChains();
   const seals = createSealCheck({ ...options, chains });
-  const postings = new PostingsCheck();
-  const quotas = new QuotaCheck();
+  const postings = new PostingsCheck(undefined, absent);
+  const quotas = new QuotaCheck(undefined, absent);
+  const archived = createArchiveCheck({ keys, archives, chains });
   const times = createTimeCheck();
   let events = 0;
 
@@ -41,6 +53,7 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
      * @throws {UnsupportedLogFormat}
      */
     add: (event: ProvenEvent): void => {
+      if (absent && isOfJournal(event, absent)) return;
       requireForm(event, isWellFormedProof);
       const refusal = event.stream === logStream ? formatRefusal(event) : undefined;
       if (refusal) throw refusal;
@@ -51,6 +64,7 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
         postings.add(event);
         quotas.add(event);
         seals.add(event);
+        archived.add(event);
       });
       times.add(event);
       events += 1;
@@ -66,3 +80,6 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
     },
   };
 };
+
+const isOfJournal = ({ stream }: ProvenEvent, journals: ReadonlySet<string>): boolean =>
+  stream.startsWith(journalPrefix) && journals.has(stream.slice(journalPrefix.length));

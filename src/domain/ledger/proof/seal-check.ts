@@ -3,6 +3,7 @@ import { isOfType } from "../../event-shapes.ts";
 import { appendLeaf, emptyTree, type MerkleTree, rootOf } from "../seals/merkle.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
 import {
+  byJournal,
   eventLeaf,
   isSealed,
   type JournalHead,
@@ -25,6 +26,8 @@ export interface SealPlan extends Pick<Sealed, "position" | "at"> {
   readonly revision: number;
   /** False for a seal of an earlier release. */
   readonly coversEnvelopes: boolean;
+  /** The journals that the seal lists. They are needed for those whose events are missing. */
+  readonly heads: readonly JournalHead[];
 }
 
 export interface SealCheckOptions {
@@ -32,6 +35,11 @@ export interface SealCheckOptions {
   /** All seals, in order. */
   readonly plan: readonly SealPlan[];
   readonly chains: ReturnType<typeof createJournalChains>;
+  /**
+   * Archived journals whose events are missing. Their last events are taken from the seals, which
+   * are signed. Default: none.
+   */
+  readonly absent?: ReadonlySet<string> | undefined;
   /** A checkpoint that the auditor has kept. One of the seals must have it. */
   readonly kept?: Checkpoint | undefined;
 }
@@ -46,7 +54,7 @@ export const addToPlan = (plan: SealPlan[], event: PlannedEvent): void => {
   if (event.revision !== plan.length || !isOfType<SealEvent, typeof event>(event, ["Sealed"])) return;
   const { position, at, journals } = event.data;
   const coversEnvelopes = journals.every(({ envelopes }) => envelopes !== undefined);
-  plan.push({ revision: event.revision, position, at, coversEnvelopes });
+  plan.push({ revision: event.revision, position, at, coversEnvelopes, heads: journals });
 };
 
 /** The tree that a seal must have. */
@@ -60,7 +68,7 @@ interface Covered {
  * Builds the tree from the events, and compares it with every seal. So each seal is consistent with
  * all earlier ones.
  */
-export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) => {
+export const createSealCheck = ({ keys, plan, chains, absent, kept }: SealCheckOptions) => {
   const covered = new Map<number, Covered>();
   let tree = emptyTree;
   let next = 0;
@@ -74,7 +82,9 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
   const partlyCovered = new Map<string, number>();
 
   const cover = (seal: SealPlan): void => {
-    const heads = seal.coversEnvelopes ? chains.heads() : chains.heads().map(withoutEnvelopes);
+    const present = seal.coversEnvelopes ? chains.heads() : chains.heads().map(withoutEnvelopes);
+    const missing = seal.heads.filter(({ journal }) => absent?.has(journal));
+    const heads = [...present, ...missing].sort(byJournal);
     chains.forgetRetired();
     for (const head of heads) {
       tree = appendLeaf(tree, journalLeaf(head));
