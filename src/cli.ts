@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { composeArchiveToFile } from "./bootstrap/commands/archive-to-file.ts";
 import { composeAskInstance } from "./bootstrap/commands/ask-instance.ts";
 import { composeAuditProof } from "./bootstrap/commands/audit-proof.ts";
 import { composeCommandLine } from "./bootstrap/commands/command-line.ts";
@@ -6,6 +7,7 @@ import { composeModelCheck } from "./bootstrap/commands/model-check.ts";
 import { composeSpeakSamplesNow } from "./bootstrap/commands/speak-samples-now.ts";
 import { openProjectionServer } from "./bootstrap/event-log/open-event-store.ts";
 import type { WithServices } from "./cli/command.ts";
+import { registerArchiveCommand } from "./cli/commands/archive.ts";
 import { registerAuditProofCommands } from "./cli/commands/audit-proof.ts";
 import { registerInstanceCommands } from "./cli/commands/instances.ts";
 import { registerModelCommands } from "./cli/commands/models.ts";
@@ -44,6 +46,7 @@ registerProjectionCommands(
   () => settings().streamPrefix,
 );
 registerAuditProofCommands(program, composeAuditProof(settings));
+registerArchiveCommand(program, composeArchiveToFile(settings));
 registerModelCommands(program, composeModelCheck(settings));
 registerSampleCommands(program, composeSpeakSamplesNow(settings));
 registerInstanceCommands(program, composeAskInstance(settings));

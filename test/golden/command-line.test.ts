@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from "commander";
+import { registerArchiveCommand } from "../../src/cli/commands/archive.ts";
 import { registerAuditProofCommands } from "../../src/cli/commands/audit-proof.ts";
 import { registerInstanceCommands } from "../../src/cli/commands/instances.ts";
 import { registerModelCommands } from "../../src/cli/commands/models.ts";
@@ -44,6 +45,7 @@ describe("golden files: the command line", () => {
     registerProjectionCommands(program, unused, () => "");
     registerModelCommands(program, unused);
     registerAuditProofCommands(program, { exportAudit: noText, verifyLog: unused, verifierKeys: unused });
+    registerArchiveCommand(program, unused);
     registerInstanceCommands(program, unused);
     expectGolden("command-line.json", tree(program));
   });

@@ -1,7 +1,6 @@
 import { createReadStream } from "node:fs";
 import { open, readFile, rm } from "node:fs/promises";
 import type { Command } from "commander";
-import type { LogSummary } from "../../domain/ledger/proof/log-verifier.ts";
 import { NotGenuine, NotSealed } from "../../domain/ledger/proof/not-genuine.ts";
 import { createNoteVerifier } from "../../domain/ledger/seals/note-signer.ts";
 import {
@@ -11,7 +10,12 @@ import {
   parseCheckpoint,
 } from "../../domain/ledger/seals/seal-note.ts";
 import type { ExportAudit } from "../../ledger/proof/audit-export.ts";
-import { type VerifiedLog, type VerifyOptions, verifyExport } from "../../ledger/proof/audit-verify.ts";
+import {
+  type VerifiedExport,
+  type VerifiedLog,
+  type VerifyOptions,
+  verifyExport,
+} from "../../ledger/proof/audit-verify.ts";
 import { operator, print, Remarked } from "../command.ts";
 
 /** The services that the commands call. */
@@ -50,19 +54,33 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
       "the verifier key, or several with spaces between them; default: DATA_DIR/seal.pub",
     )
     .option("--seal <file>", "a signed checkpoint that you have kept: the log must contain it")
+    .option(
+      "--archive <file>",
+      "a file of archived journals, which the log may lack; may be repeated",
+      (path: string, paths: readonly string[]) => [...paths, path],
+      [],
+    )
     .action(async (file: string | undefined, _: object, command: Command) => {
       // commander passes `--key` to `audit`, which has an option of this name too
-      const { key, seal } = command.optsWithGlobals<{ key?: string; seal?: string }>();
+      const { key, seal, archive } = command.optsWithGlobals<VerifyArguments>();
       const keys = key === undefined ? await proof.verifierKeys() : parseKeys(key);
       const kept = seal === undefined ? undefined : await readKept(seal, keys);
+      const archives = archive.map((path) => ({ path, open: () => createReadStream(path) }));
+      const options = { keys, kept, archives };
       const verified = file
-        ? verifyExport(() => createReadStream(file), { keys, kept })
-        : proof.verifyLog({ keys, kept }).catch(explainNotSealed);
+        ? verifyExport(() => createReadStream(file), options)
+        : proof.verifyLog(options).catch(explainNotSealed);
       const summary = await verified.catch(explain);
       print(command, summary, summaryText);
-      if (summary.remarks.length > 0) throw new Remarked();
+      if (summary.remarks.length > 0 || summary.missing.length > 0) throw new Remarked();
     });
 };
+
+interface VerifyArguments {
+  readonly key?: string;
+  readonly seal?: string;
+  readonly archive: readonly string[];
+}
 
 const parseKeys = (keys: string): NoteVerifier[] =>
   keys
@@ -116,9 +134,11 @@ const summaryText = ({
   unsealed,
   uncovered,
   partlyCovered,
+  missing,
   remarks,
-}: LogSummary & Partial<VerifiedLog>): string => {
-  const genuine = `genuine${remarks.length === 0 ? "" : ", with remarks"}: ${events} events and ${seals} seals, the last at ${sealed.at} up to position ${sealed.position}`;
+}: VerifiedExport & Partial<VerifiedLog>): string => {
+  const isRemarked = remarks.length > 0 || missing.length > 0;
+  const genuine = `genuine${isRemarked ? ", with remarks" : ""}: ${events} events and ${seals} seals, the last at ${sealed.at} up to position ${sealed.position}`;
   const partly = `sealed by an earlier release: ${partlyCovered} events of journals, of which only type and data are proven`;
   return [
     genuine,
@@ -129,6 +149,10 @@ const summaryText = ({
           `not sealed yet: ${unsealed} later events. They agree with the others, but a forged one among them, or the removal of the last ones, would not be found`,
           `never sealed: ${uncovered} events of trimmed streams, which grant nothing. Only their form was checked`,
         ]),
+    ...missing.map(
+      ({ file, journals }) =>
+        `remark: ${journals} journals are in the archive with the SHA-256 ${file}; their totals were taken from their postings. Verify them with --archive`,
+    ),
     ...remarks.map((remark) => `remark: ${remark}`),
   ].join("\n");
 };

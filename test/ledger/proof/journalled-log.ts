@@ -30,6 +30,10 @@ export const createJournalledLog = (store: EventStore, start = "2026-11-05T10:00
 
   return {
     now,
+    /** The following events are of this time or later. */
+    waitUntil: (at: string): void => {
+      seconds = (Date.parse(at) - Date.parse(start)) / 1_000;
+    },
     append,
     extend,
     get open(): readonly string[] {
