@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import { Invalid } from "../../../src/domain/errors.ts";
+import { Invalid, Unavailable } from "../../../src/domain/errors.ts";
 import type { JournalsArchived } from "../../../src/domain/ledger/archive/journals-archived.ts";
 import { NotGenuine } from "../../../src/domain/ledger/proof/not-genuine.ts";
 import { createNoteSigner } from "../../../src/domain/ledger/seals/note-signer.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
-import type { EventStore } from "../../../src/eventstore/event-store.ts";
+import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import type { ArchivedJournals } from "../../../src/ledger/archive/archive-journals.ts";
 import {
@@ -283,6 +283,24 @@ describe("an archive of journals", () => {
     expect(await archiveEvents()).to.deep.equal([]);
     await archive(createMemoryFile());
     expect(await archiveEvents()).to.have.length(1);
+  });
+
+  it("has a complete file if it was recorded without a response", async () => {
+    const lost: EventStore = {
+      ...store,
+      append: async (...append) => {
+        await store.append(...append);
+        throw new EventStoreUnavailable("the response is lost");
+      },
+    };
+    const file = createMemoryFile();
+    const interrupted = archiving(sealed, lost, later)({ before: month, file }, { actor: "cli" });
+    expect(await rejection(interrupted)).to.be.instanceOf(Unavailable);
+    expect(file.isPublished).to.equal(true);
+    expect(await rejection(archive(createMemoryFile()))).to.be.instanceOf(Invalid);
+    const archives = [archiveFile(file.content)];
+    await sealed.seals.seal({ actor: "system" });
+    expect((await verifyLog(withoutJournals(store, old), { keys, archives })).missing).to.deep.equal([]);
   });
 
   it("is recorded once if two commands run at the same time", async () => {
