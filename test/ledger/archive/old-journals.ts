@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { thresholdId } from "../../../src/domain/ledger/accounts/usage-event-ids.ts";
 import type { EventStore, RecordedEvent } from "../../../src/eventstore/event-store.ts";
 import {
   type ArchiveJournals,
@@ -55,8 +56,8 @@ export const archiving = (
   });
 
 /**
- * Writes two journals that overlap, with a void, and a third one. All are closed and posted, and
- * `k2` has a quota.
+ * Writes two journals that overlap, with a void, and a third one. All are closed and posted. `k2`
+ * has a quota, and crosses a threshold before its servings are posted.
  */
 export const writeOldJournals = async ({ log, seals, post }: ReturnType<typeof sealing>): Promise<void> => {
   const plan = (monthlyCharacters: number | null) => ({
@@ -66,12 +67,16 @@ export const writeOldJournals = async ({ log, seals, post }: ReturnType<typeof s
   });
   await log.append("key-k1", "KeyIssued", { apiKey: "k1", websiteId: "w1", plan: plan(null) });
   await log.append("key-k2", "KeyIssued", { apiKey: "k2", websiteId: "w1", plan: plan(100) });
-  const quota = `quota-k2-${log.now().slice(0, 7)}`;
+  const monthly = log.now().slice(0, 7);
+  const quota = `quota-k2-${monthly}`;
   await log.openJournal("old-2");
   await log.openJournal("old-1");
   await log.append(quota, "CharactersReserved", { journal: "old-1", total: 90 });
   await log.serve("old-2", "k1", [12, 30]);
   await log.serve("old-1", "k2", [60, 25]);
+  const crossed = { threshold: 50, characters: 85, quota: 100 };
+  const id = thresholdId("k2", monthly, 50);
+  await log.append(`usage-k2-${monthly}`, "QuotaThresholdCrossed", crossed, id);
   await seals.seal({ actor: "system" });
   const voided = { apiKey: "k2", requestId: "r", characters: 25, hash: "5", engine: "g1" };
   const voice = "US English Female";

@@ -11,9 +11,14 @@ export const createJournalledLog = (store: EventStore, start = "2026-11-05T10:00
   let seconds = 0;
 
   const now = (): string => new Date(Date.parse(start) + 1_000 * seconds).toISOString();
-  const append = async (stream: string, type: string, data: object): Promise<void> => {
+  const append = async (
+    stream: string,
+    type: string,
+    data: object,
+    id: string = randomUUID(),
+  ): Promise<void> => {
     seconds += 1;
-    const event = { id: randomUUID(), type, data: { ...data, at: now() }, metadata: { actor: "system" } };
+    const event = { id, type, data: { ...data, at: now() }, metadata: { actor: "system" } };
     await store.append(stream, [event], "any");
   };
   const extend = async (journal: string, type: string, data: object): Promise<void> => {
@@ -30,10 +35,6 @@ export const createJournalledLog = (store: EventStore, start = "2026-11-05T10:00
 
   return {
     now,
-    /** The following events are of this time or later. */
-    waitUntil: (at: string): void => {
-      seconds = (Date.parse(at) - Date.parse(start)) / 1_000;
-    },
     append,
     extend,
     get open(): readonly string[] {
