@@ -25,7 +25,9 @@ const filesOfLog = ["", "-wal", "-shm", "-journal"];
 
 const requireOtherFile = async ({ eventStore }: Settings, path: string): Promise<void> => {
   if (eventStore.kind !== "sqlite") return;
-  const [file, log] = await Promise.all([path, eventStore.path].map(locate));
+  const file = await locate(path);
+  // The log's path may be a symbolic link. SQLite has its other files beside the target.
+  const log = await realpath(eventStore.path).catch(() => locate(eventStore.path));
   if (filesOfLog.some((end) => file === `${log}${end}`)) throw new Error(`${path} is the event log itself`);
 };
 

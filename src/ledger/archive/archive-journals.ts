@@ -176,6 +176,7 @@ const record = async (
     const archived = new Set<string>();
     let revision = -1;
     for await (const recorded of store.readStream(journalRegistryStream)) {
+      if (recorded.id === event.id) return; // the response to an earlier attempt was lost
       revision = recorded.revision;
       if (isOfType<JournalsArchivedEvent, RecordedEvent>(recorded, ["JournalsArchived"]))
         for (const journal of recorded.data.journals) archived.add(journal);

@@ -15,7 +15,12 @@ import { addToPlan, type SealPlan } from "../../domain/ledger/proof/seal-check.t
 import { type ProvenEvent, provenEvent } from "../../domain/ledger/seals/proven-event.ts";
 import { isCovered, sealsStream } from "../../domain/ledger/seals/seal.ts";
 import type { Checkpoint, NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
-import { type EventStore, EventStoreDamaged, readEvent } from "../../eventstore/event-store.ts";
+import {
+  type EventStore,
+  EventStoreDamaged,
+  readEvent,
+  readLastEvent,
+} from "../../eventstore/event-store.ts";
 import { readLog } from "../../eventstore/follow-events.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
 import { type ArchiveFile, type FoundArchive, findArchives, withArchives } from "./archive-files.ts";
@@ -61,7 +66,7 @@ export const verifyLog = async (store: EventStore, options: VerifyOptions): Prom
     await store.checkIntegrity();
     const counts = { uncovered: 0 };
     const first = await readFirst(store);
-    const summary = await verifyEvents(coveredEvents(store, first.lastSeal, counts), first, options);
+    const summary = await verifyEvents(coveredEvents(store, first, counts), first, options);
     return { ...summary, ...counts };
   } catch (error) {
     if (error instanceof EventStoreDamaged) throw new NotGenuine(error.message);
@@ -71,39 +76,54 @@ export const verifyLog = async (store: EventStore, options: VerifyOptions): Prom
 
 /** What must be known of the log before its events are verified: a seal covers what precedes it. */
 interface KnownFirst {
+  /** With the heads of absent journals at least. */
   readonly plan: readonly SealPlan[];
   readonly archives: readonly PlannedArchive[];
   /** The archived journals whose first event is in the log. Others are not read. */
   readonly begun: ReadonlySet<string>;
 }
 
-const readFirst = async (store: EventStore): Promise<KnownFirst & { readonly lastSeal: number }> => {
-  const plan: SealPlan[] = [];
+/** The last revisions that were known first. The verification ends before later seals and archives. */
+interface KnownEnds {
+  readonly lastSeal: number;
+  readonly lastRegistered: number;
+}
+
+const readFirst = async (store: EventStore): Promise<KnownFirst & KnownEnds> => {
   // A malformed seal counts, too: it is not in the plan, so that the verifier refuses it.
-  let lastSeal = -1;
-  for await (const event of store.readStream(sealsStream)) {
-    addToPlan(plan, event);
-    lastSeal = event.revision;
-  }
+  const lastSeal = (await readLastEvent(store, sealsStream))?.revision ?? -1;
   const archives: PlannedArchive[] = [];
-  for await (const event of store.readStream(journalRegistryStream)) addToArchives(archives, event);
-  const begun = new Set<string>();
-  for (const journal of archives.flatMap(({ journals }) => journals)) {
-    if ((await readEvent(store, journalStream(journal)))?.revision === 0) begun.add(journal);
+  let lastRegistered = -1;
+  for await (const event of store.readStream(journalRegistryStream)) {
+    addToArchives(archives, event);
+    lastRegistered = event.revision;
   }
-  return { plan, archives, begun, lastSeal };
+  const begun = new Set<string>();
+  const absent = new Set<string>();
+  for (const journal of archives.flatMap(({ journals }) => journals)) {
+    const isBegun = (await readEvent(store, journalStream(journal)))?.revision === 0;
+    (isBegun ? begun : absent).add(journal);
+  }
+  const plan: SealPlan[] = [];
+  for await (const event of store.readStream(sealsStream)) {
+    if (event.revision > lastSeal) break;
+    addToPlan(plan, event, (journal) => absent.has(journal));
+  }
+  return { plan, archives, begun, lastSeal, lastRegistered };
 };
 
 async function* coveredEvents(
   store: EventStore,
-  lastSeal: number,
+  { lastSeal, lastRegistered }: KnownEnds,
   counts: { uncovered: number },
 ): AsyncGenerator<ProvenEvent, void, undefined> {
   for await (const event of readLog(store)) {
-    const { stream, revision } = event;
+    const { stream, revision, type } = event;
     if (isKnownStream(stream)) requireForm(event, isWellFormed);
     const isLaterSeal = stream === sealsStream && revision > lastSeal;
-    if (isLaterSeal) return;
+    const isLaterArchive =
+      stream === journalRegistryStream && revision > lastRegistered && type === "JournalsArchived";
+    if (isLaterSeal || isLaterArchive) return;
     if (isCovered(stream)) yield provenEvent(event);
     else if (isKnownStream(stream)) counts.uncovered += 1;
   }
@@ -145,7 +165,8 @@ const peekFirst = async (chunks: AsyncIterable<Uint8Array>): Promise<KnownFirst>
   const begun = new Set<string>();
   for await (const line of readLines(chunks)) {
     const event = isNeededFirst(line) ? peekEvent(line) : undefined;
-    if (event?.stream === sealsStream) addToPlan(plan, event);
+    // The first event of a journal precedes the seals that cover it.
+    if (event?.stream === sealsStream) addToPlan(plan, event, (journal) => !begun.has(journal));
     if (event) addToArchives(archives, event);
     if (event?.stream.startsWith(journalPrefix) && event.revision === 0)
       begun.add(event.stream.slice(journalPrefix.length));
@@ -163,14 +184,7 @@ const verifyEvents = async (
   const found = await findArchives(files, sealed);
   const missing = missingJournals(sealed, found, begun);
   const absent = new Set([...missing.values()].flat());
-  const heads = (seal: SealPlan) => seal.heads.filter(({ journal }) => absent.has(journal));
-  const verifier = createLogVerifier({
-    keys,
-    kept,
-    archives,
-    absent,
-    plan: plan.map((seal) => ({ ...seal, heads: heads(seal) })),
-  });
+  const verifier = createLogVerifier({ keys, kept, archives, absent, plan });
   for await (const event of withArchives(events, found, keys)) verifier.add(event);
   return {
     ...verifier.end(),

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -156,6 +156,11 @@ describe("voxledger archive", () => {
         stderr: `error: ${path} is the event log itself\n`,
       });
     }
+    const link = inFolder("data/link.db");
+    await symlink(events, link);
+    const linked = { ...log.settings, eventStore: { kind: "sqlite", path: link } } as const;
+    const { stderr } = await voxledger(linked, "archive", "--before", "2026-02", `${events}-journal`);
+    expect(stderr).to.equal(`error: ${events}-journal is the event log itself\n`);
     const existing = inFolder("data");
     expect((await archive(existing)).stderr).to.equal(`error: ${existing} exists already\n`);
     expect(await readdir(folder)).to.deep.equal(["data"]);

@@ -5,7 +5,11 @@ import type { JournalsArchived } from "../../../src/domain/ledger/archive/journa
 import { NotGenuine } from "../../../src/domain/ledger/proof/not-genuine.ts";
 import { createNoteSigner } from "../../../src/domain/ledger/seals/note-signer.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
-import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  WrongExpectedRevision,
+} from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import type { ArchivedJournals } from "../../../src/ledger/archive/archive-journals.ts";
 import {
@@ -301,6 +305,43 @@ describe("an archive of journals", () => {
     const archives = [archiveFile(file.content)];
     await sealed.seals.seal({ actor: "system" });
     expect((await verifyLog(withoutJournals(store, old), { keys, archives })).missing).to.deep.equal([]);
+  });
+
+  it("knows its own event if the append was repeated because its response was lost", async () => {
+    const lost: EventStore = {
+      ...store,
+      append: async (stream, ...append) => {
+        await store.append(stream, ...append);
+        throw new WrongExpectedRevision(stream, 0, 1);
+      },
+    };
+    const file = createMemoryFile();
+    const { file: digest } = await archiving(sealed, lost, later)({ before: month, file }, { actor: "cli" });
+    expect((await archiveEvents()).map(({ data }) => (data as JournalsArchived).file)).to.deep.equal([
+      digest,
+    ]);
+  });
+
+  it("may be recorded while the log is verified", async () => {
+    const [begun, recorded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const waiting: EventStore = {
+      ...store,
+      async *subscribe(options) {
+        begun.resolve();
+        await recorded.promise;
+        yield* store.subscribe(options);
+      },
+    };
+    const file = createMemoryFile();
+    let verified: ReturnType<typeof verifyLog> | undefined;
+    const publish = async (): Promise<void> => {
+      verified = verifyLog(waiting, { keys });
+      await begun.promise;
+      await file.publish();
+    };
+    await archive({ ...file, publish });
+    recorded.resolve();
+    expect(await verified).to.deep.include({ missing: [], seals: 2, unsealed: 0 });
   });
 
   it("is recorded once if two commands run at the same time", async () => {

@@ -26,7 +26,7 @@ export interface SealPlan extends Pick<Sealed, "position" | "at"> {
   readonly revision: number;
   /** False for a seal of an earlier release. */
   readonly coversEnvelopes: boolean;
-  /** The journals that the seal lists. They are needed for those whose events are missing. */
+  /** Of the journals that the seal lists, those whose events are missing. */
   readonly heads: readonly JournalHead[];
 }
 
@@ -48,13 +48,18 @@ type PlannedEvent = Pick<ProvenEvent, "stream" | "revision" | "type" | "data" | 
 
 /**
  * Adds an event of the stream `seals`. A seal out of order is ignored here: the verification
- * reports it.
+ * reports it. A plan holds the heads of absent journals only, because a log has many seals.
  */
-export const addToPlan = (plan: SealPlan[], event: PlannedEvent): void => {
+export const addToPlan = (
+  plan: SealPlan[],
+  event: PlannedEvent,
+  isAbsent: (journal: string) => boolean,
+): void => {
   if (event.revision !== plan.length || !isOfType<SealEvent, typeof event>(event, ["Sealed"])) return;
   const { position, at, journals } = event.data;
   const coversEnvelopes = journals.every(({ envelopes }) => envelopes !== undefined);
-  plan.push({ revision: event.revision, position, at, coversEnvelopes, heads: journals });
+  const heads = journals.filter(({ journal }) => isAbsent(journal));
+  plan.push({ revision: event.revision, position, at, coversEnvelopes, heads });
 };
 
 /** The tree that a seal must have. */
