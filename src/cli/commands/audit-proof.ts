@@ -57,12 +57,11 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
     .option(
       "--archive <file>",
       "a file of archived journals, which the log may lack; may be repeated",
-      (path: string, paths: readonly string[]) => [...paths, path],
-      [],
+      (path: string, paths: readonly string[] = []) => [...paths, path],
     )
     .action(async (file: string | undefined, _: object, command: Command) => {
       // commander passes `--key` to `audit`, which has an option of this name too
-      const { key, seal, archive } = command.optsWithGlobals<VerifyArguments>();
+      const { key, seal, archive = [] } = command.optsWithGlobals<VerifyArguments>();
       const keys = key === undefined ? await proof.verifierKeys() : parseKeys(key);
       const kept = seal === undefined ? undefined : await readKept(seal, keys);
       const archives = archive.map((path) => ({ path, open: () => createReadStream(path) }));
@@ -79,7 +78,7 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
 interface VerifyArguments {
   readonly key?: string;
   readonly seal?: string;
-  readonly archive: readonly string[];
+  readonly archive?: readonly string[];
 }
 
 const parseKeys = (keys: string): NoteVerifier[] =>
