@@ -45,23 +45,23 @@ export const findArchives = async (
 };
 
 /**
- * Yields the events of the log and of the files in order of position. An event that is in both is
- * yielded once.
+ * The events of the log and of the files in order of position. An event that is in both occurs
+ * once.
  * @throws {NotGenuine}
  * @throws the errors of `log` and `open`
  */
-export async function* withArchives(
+export const withArchives = (
   log: AsyncIterable<ProvenEvent>,
   found: readonly FoundArchive[],
   keys: readonly NoteVerifier[],
+): AsyncIterable<ProvenEvent> =>
+  found.length === 0 ? log : merged([log, ...found.map((one) => readArchive(one, keys))]);
+
+async function* merged(
+  sources: readonly AsyncIterable<ProvenEvent>[],
 ): AsyncGenerator<ProvenEvent, void, undefined> {
-  if (found.length === 0) {
-    yield* log;
-    return;
-  }
-  const files = found.map((one) => readArchive(one, keys));
   let previous: ProvenEvent | undefined;
-  for await (const event of mergeByPosition(await Promise.all([log, ...files].map(beginCursor)))) {
+  for await (const event of mergeByPosition(await Promise.all(sources.map(beginCursor)))) {
     if (event.position !== previous?.position) yield event;
     else requireSame(event, previous);
     previous = event;

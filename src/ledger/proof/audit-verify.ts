@@ -83,7 +83,7 @@ interface KnownFirst {
   readonly begun: ReadonlySet<string>;
 }
 
-/** The last revisions that were known first. The verification ends before later seals and archives. */
+/** The last revisions that were read. The verification ends before later seals and archives. */
 interface KnownEnds {
   readonly lastSeal: number;
   readonly lastRegistered: number;

@@ -157,12 +157,15 @@ const isProvenEvent = (event: Partial<ProvenEvent>): event is ProvenEvent =>
   event.data !== undefined &&
   event.metadata !== undefined;
 
+/** Canonical JSON is sorted: a line ends with the event's revision, stream and type. */
+const maxEndBytes = 512;
+
 /**
  * True for the lines of seals, archives and first events of journals, which must be known before
  * the others are verified, and for a few others.
  */
 export const isNeededFirst = (line: Uint8Array): boolean => {
-  const text = lenient.decode(line);
+  const text = lenient.decode(line.subarray(-maxEndBytes));
   return ['"stream":"seals"', '"type":"JournalsArchived"', '"revision":0,"stream":"journal-'].some((part) =>
     text.includes(part),
   );
