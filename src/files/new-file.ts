@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { link, lstat, open, rm } from "node:fs/promises";
+import { link, lstat, open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** A file that gets its name only when it is complete and durable. */
@@ -21,7 +21,7 @@ export interface NewFile extends AsyncDisposable {
  */
 export const createNewFile = async (path: string): Promise<NewFile> => {
   await requireNone(path, `${path} exists already`);
-  const draft = `${path}.part`;
+  const draft = draftOf(path);
   const handle = await open(draft, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
     const message = `${draft} exists: another process is writing it, or an interrupted one has left it. Remove it if no process is writing it`;
@@ -46,6 +46,26 @@ export const createNewFile = async (path: string): Promise<NewFile> => {
     },
   };
 };
+
+/**
+ * Opens a file that exists, and makes it durable: another program may have copied it. Removes the
+ * second name of a file that an interrupted process has published.
+ * @throws if it is no file
+ */
+export const openDurableFile = async (path: string): Promise<{ read(): AsyncIterable<Uint8Array> }> => {
+  // Opening a named pipe would wait for its writer.
+  const found = await stat(path);
+  if (!found.isFile()) throw new Error(`${path} is not a file`);
+  const draft = await lstat(draftOf(path)).catch(() => undefined);
+  if (draft?.ino === found.ino && draft.dev === found.dev) await rm(draftOf(path));
+  await using handle = await open(path);
+  await handle.sync();
+  await using folder = await open(dirname(path));
+  await folder.sync();
+  return { read: () => createReadStream(path) };
+};
+
+const draftOf = (path: string): string => `${path}.part`;
 
 const requireNone = async (path: string, message: string): Promise<void> => {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {

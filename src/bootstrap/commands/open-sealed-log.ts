@@ -23,7 +23,10 @@ export const openSealedLog = async (settings: Settings, machine?: Machine) => {
   const masterKeys = await obtainMasterKeys(settings);
   const requireClock = requireMeasuredClock(events, clockCheck);
   const sealed = { storeAsWritten: events, logId, masterKeys, clock, requireMeasuredClock: requireClock };
-  const { seals, signer } = await composeSeals(settings, sealed);
+  const { seals, signer, formerSigners } = await composeSeals(settings, sealed);
   const running = opened.move();
-  return { store: events, clock, seals, signer, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return {
+    ...{ store: events, handler: startHandler, clock, seals, signer, formerSigners },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 };

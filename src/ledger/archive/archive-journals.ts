@@ -15,9 +15,10 @@ import { journalPrefix, journalStream } from "../../domain/ledger/journal/journa
 import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
 import { month } from "../../domain/ledger/period.ts";
 import { createExportWriter } from "../../domain/ledger/proof/export-lines.ts";
-import type { NoteSigner } from "../../domain/ledger/seals/note-signer.ts";
+import { NotGenuine } from "../../domain/ledger/proof/not-genuine.ts";
+import { createNoteVerifier, type NoteSigner } from "../../domain/ledger/seals/note-signer.ts";
 import { provenEvent } from "../../domain/ledger/seals/proven-event.ts";
-import type { NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
+import { type NoteVerifier, openNote } from "../../domain/ledger/seals/seal-note.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import { parse } from "../../domain/validation.ts";
 import {
@@ -29,15 +30,16 @@ import {
 import { readLog } from "../../eventstore/follow-events.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
 import { uuidv7 } from "../../eventstore/uuid.ts";
+import { readArchives } from "../journal/archived-journals.ts";
 import type { Seals } from "../proof/seals.ts";
-import { readWritten } from "./read-written.ts";
+import { readWritten, requireSealedEnds } from "./read-written.ts";
+import { readRecordedArchive, selectRecorded } from "./recorded-archive.ts";
 import { type ArchivableJournals, selectJournals } from "./select-journals.ts";
 
 /** A new file, which has its name only when it is complete. */
-export interface NewFile {
+export interface NewArchive extends ExistingArchive {
   /** Writes the text durably, under another name. */
   write(text: AsyncIterable<string>): Promise<void>;
-  read(): AsyncIterable<Uint8Array>;
   /**
    * Gives the file its name, durably.
    * @throws if there is a file of this name
@@ -45,10 +47,14 @@ export interface NewFile {
   publish(): Promise<void>;
 }
 
-interface ArchiveRequest {
+export interface ExistingArchive {
+  read(): AsyncIterable<Uint8Array>;
+}
+
+interface ArchiveRequest<File extends ExistingArchive> {
   /** `yyyy-mm`. The last event of each archived journal precedes it. */
   readonly before: string;
-  readonly file: NewFile;
+  readonly file: File;
 }
 
 export interface ArchivedJournals extends Pick<JournalsArchived, "file" | "journals" | "events"> {
@@ -56,21 +62,40 @@ export interface ArchivedJournals extends Pick<JournalsArchived, "file" | "journ
   readonly remaining: number;
 }
 
-/**
- * Seals the log. Writes old journals to a file, verifies it, and then records `JournalsArchived`.
- * The journals stay in the log. If it fails or is interrupted, nothing was recorded, or the file is
- * complete: it can be repeated with another file.
- * @throws {Invalid} for a bad month, or if no journal qualifies
- * @throws as `Seals.seal` and `NewFile` do
- * @throws {NotGenuine} if the file does not have what was written
- * @throws {Unavailable}
- */
-export type ArchiveJournals = (request: ArchiveRequest, metadata: EventMetadata) => Promise<ArchivedJournals>;
+export interface ArchiveJournals {
+  /**
+   * Seals the log. Writes old journals to a file, verifies it, and then records `JournalsArchived`.
+   * The journals stay in the log. If it fails or is interrupted, nothing was recorded, or the file
+   * is complete: it can be repeated with another file.
+   * @throws {Invalid} for a bad month, or if no journal qualifies
+   * @throws as `Seals.seal` and `NewArchive` do
+   * @throws {NotGenuine} if the file does not have what was written
+   * @throws {Unavailable}
+   */
+  archive(request: ArchiveRequest<NewArchive>, metadata: EventMetadata): Promise<ArchivedJournals>;
+  /**
+   * Records `JournalsArchived` for the file of an `archive` that was interrupted before it did.
+   * Returns undefined if it is recorded.
+   * @throws as `archive` does, and if the journals in the file do not qualify
+   */
+  adopt(
+    request: ArchiveRequest<ExistingArchive>,
+    metadata: EventMetadata,
+  ): Promise<ArchivedJournals | undefined>;
+  /**
+   * Writes the file of a recorded archive again: `digest` is its SHA-256 (hex).
+   * @throws if its journals are deleted, or it was signed with a key that this process lacks
+   * @throws as `archive` does
+   */
+  writeAgain(digest: string, file: NewArchive): Promise<void>;
+}
 
-interface ArchiveOptions {
+export interface ArchiveOptions {
   readonly store: EventStore;
   readonly seals: Pick<Seals, "seal">;
   readonly signer: NoteSigner;
+  /** The signers of former keys, which may have signed earlier archives. Default: none. */
+  readonly formerSigners?: readonly NoteSigner[];
   /** The keys that sign files and seals. */
   readonly keys: readonly NoteVerifier[];
   readonly clock: () => EpochMs;
@@ -82,30 +107,87 @@ interface ArchiveOptions {
 const chunkLength = 64 * 1024;
 
 export const createArchiveJournals = (options: ArchiveOptions): ArchiveJournals => {
-  const { store, seals, clock, maxJournals: max = 5_000 } = options;
+  const { store, seals, signer, keys, clock, maxJournals: max = 5_000 } = options;
 
-  const archive = async ({ before: requested, file }: ArchiveRequest, metadata: EventMetadata) => {
+  const select = async (requested: string, metadata: EventMetadata, only?: ReadonlySet<string>) => {
     const before = parse(month, requested);
     const { data: seal } = await seals.seal(metadata);
-    const selected = await selectJournals(store, { before, now: clock(), sealedUpTo: seal.position, max });
+    const selected = await selectJournals(store, {
+      ...{ before, max, only },
+      now: clock(),
+      sealedUpTo: seal.position,
+    });
     if (selected.heads.length === 0) throw nothingToArchive(before);
-    await file.write(archiveLines(options, selected));
-    const digest = await readWritten(file, selected.heads, options.keys);
-    const event = await describe(options, selected, digest);
-    await file.publish();
+    return selected;
+  };
+
+  const recordSealed = async (
+    event: JournalsArchived,
+    remaining: number,
+    metadata: EventMetadata,
+  ): Promise<ArchivedJournals> => {
     await record(options, event, metadata);
     // Only a sealed event makes a verification accept the log without these journals.
     await seals.seal(metadata).catch((cause: unknown) => {
       throw new Error("the archive is recorded, but the log could not be sealed since", { cause });
     });
-    const { journals, events } = event;
-    return { file: digest, journals, events, remaining: selected.remaining };
+    const { file, journals, events } = event;
+    return { file, journals, events, remaining };
   };
 
-  return (request, metadata) =>
-    archive(request, metadata).catch((error) => {
-      throw toUnavailable(error);
-    });
+  return {
+    archive: async ({ before, file }, metadata) => {
+      try {
+        const selected = await select(before, metadata);
+        await file.write(archiveLines(store, signer, selected));
+        const written = await readWritten(file, keys);
+        requireSealedEnds(written, selected.heads);
+        const event = await describe(options, selected, written.digest);
+        await file.publish();
+        return await recordSealed(event, selected.remaining, metadata);
+      } catch (error) {
+        throw toUnavailable(error);
+      }
+    },
+    adopt: async ({ before, file }, metadata) => {
+      try {
+        const written = await readWritten(file, keys);
+        const recorded = await readArchives(store);
+        if (recorded.some(({ data }) => data.file === written.digest)) return undefined;
+        const selected = await select(before, metadata, new Set(written.ends.keys()));
+        requireSealedEnds(written, selected.heads);
+        const event = await describe(options, selected, written.digest);
+        return await recordSealed(event, selected.remaining, metadata);
+      } catch (error) {
+        throw toUnavailable(error);
+      }
+    },
+    writeAgain: async (digest, file) => {
+      try {
+        const archive = await readRecordedArchive(store, digest, keys);
+        const selected = await selectRecorded(store, archive);
+        const former = [signer, ...(options.formerSigners ?? [])];
+        const signedBy = former.find((one) => hasSigned(one, archive.data.note));
+        if (!signedBy)
+          throw new Error("the archive was signed with a key that this installation has no more");
+        await file.write(archiveLines(store, signedBy, selected));
+        const written = await readWritten(file, keys);
+        requireSealedEnds(written, selected.heads);
+        if (written.digest !== digest)
+          throw new NotGenuine(
+            `the file would have the SHA-256 ${written.digest}: run voxledger audit verify`,
+          );
+        await file.publish();
+      } catch (error) {
+        throw toUnavailable(error);
+      }
+    },
+  };
+};
+
+const hasSigned = ({ verifierKey }: NoteSigner, note: string): boolean => {
+  const key = createNoteVerifier(verifierKey);
+  return key !== undefined && openNote(note, [key]) !== undefined;
 };
 
 const nothingToArchive = (before: string): Invalid =>
@@ -117,7 +199,8 @@ const nothingToArchive = (before: string): Invalid =>
   ]);
 
 async function* archiveLines(
-  { store, signer }: Pick<ArchiveOptions, "store" | "signer">,
+  store: EventStore,
+  signer: NoteSigner,
   { heads, fromExclusive, toInclusive }: ArchivableJournals,
 ): AsyncGenerator<string> {
   const streams = new Set(heads.map(({ journal }) => journalStream(journal)));

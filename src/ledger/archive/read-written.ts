@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { eventDigest } from "../../domain/ledger/journal/canonical.ts";
-import { journalStream } from "../../domain/ledger/journal/journal.ts";
+import { journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
 import { createExportReader, readLines, signedWith } from "../../domain/ledger/proof/export-lines.ts";
 import { NotGenuine, nameOf } from "../../domain/ledger/proof/not-genuine.ts";
 import type { ProvenEvent } from "../../domain/ledger/seals/proven-event.ts";
@@ -13,16 +13,22 @@ interface End {
   readonly envelopes: string;
 }
 
+/** The content of an archive's file. */
+export interface WrittenArchive {
+  /** SHA-256 (hex) of the file. */
+  readonly digest: string;
+  /** The last event of each journal. */
+  readonly ends: ReadonlyMap<string, End>;
+}
+
 /**
- * Reads the archive from the disk, and compares every journal from its first event to the last one
- * with the seals. Returns the SHA-256 (hex) of the file.
+ * Reads an archive from the disk, with every journal from its first event on.
  * @throws {NotGenuine}
  */
 export const readWritten = async (
   file: { read(): AsyncIterable<Uint8Array> },
-  heads: readonly JournalHead[],
   keys: readonly NoteVerifier[],
-): Promise<string> => {
+): Promise<WrittenArchive> => {
   const bytes = createHash("sha256");
   async function* digested(): AsyncGenerator<Uint8Array> {
     for await (const chunk of file.read()) {
@@ -34,12 +40,14 @@ export const readWritten = async (
   const reader = createExportReader(signedWith(() => keys));
   for await (const line of readLines(digested())) {
     const event = reader.read(line)?.event;
-    if (event) ends.set(event.stream, continued(event, ends.get(event.stream)));
+    if (!event) continue;
+    if (!event.stream.startsWith(journalPrefix))
+      throw new NotGenuine(`it is no archive: it has ${nameOf(event)}`);
+    const journal = event.stream.slice(journalPrefix.length);
+    ends.set(journal, continued(event, ends.get(journal)));
   }
   reader.end();
-  if (ends.size !== heads.length) throw new NotGenuine("the archive has journals that were not selected");
-  for (const head of heads) requireEnd(head, ends.get(journalStream(head.journal)));
-  return bytes.digest("hex");
+  return { digest: bytes.digest("hex"), ends };
 };
 
 const continued = (event: ProvenEvent, end: End | undefined): End => {
@@ -53,11 +61,21 @@ const continued = (event: ProvenEvent, end: End | undefined): End => {
   };
 };
 
+/**
+ * Compares every journal of the archive with the seals.
+ * @throws {NotGenuine}
+ */
+export const requireSealedEnds = ({ ends }: WrittenArchive, heads: readonly JournalHead[]): void => {
+  if (ends.size !== heads.length) throw new NotGenuine("the archive has other journals than were selected");
+  for (const head of heads) requireEnd(head, ends.get(head.journal));
+};
+
 /** Seals of earlier releases have no digest of envelopes. */
 const requireEnd = ({ journal, revision, digest, envelopes }: JournalHead, end: End | undefined): void => {
   const isSealed =
     end?.revision === revision &&
     end.digest === digest &&
     (envelopes === undefined || envelopes === end.envelopes);
-  if (!isSealed) throw new NotGenuine(`journal-${journal} does not end in the archive as its seal says`);
+  if (!isSealed)
+    throw new NotGenuine(`${journalStream(journal)} does not end in the archive as its seal says`);
 };

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { isOfType } from "../../domain/event-shapes.ts";
 import type { JournalsArchivedEvent } from "../../domain/ledger/archive/journals-archived.ts";
 import { eventDigest } from "../../domain/ledger/journal/canonical.ts";
@@ -38,7 +39,12 @@ interface SelectOptions {
   readonly sealedUpTo: number;
   /** The maximum number of journals. */
   readonly max: number;
+  /** Selects only these journals. Default: all. */
+  readonly only?: ReadonlySet<string> | undefined;
 }
+
+/** Each journal takes two to four reads: 5,000 journals some seconds. */
+const maxConcurrentReads = 8;
 
 /** Views and figures by day look back 63 days. Reservations and closings look back two months. */
 const minAgeMs = 90 * 24 * 60 * 60_000;
@@ -52,16 +58,17 @@ const minAgeMs = 90 * 24 * 60 * 60_000;
  */
 export const selectJournals = async (
   store: EventStore,
-  { before, now, sealedUpTo, max }: SelectOptions,
+  { before, now, sealedUpTo, max, only }: SelectOptions,
 ): Promise<ArchivableJournals> => {
   const end = Math.min(startOfMonth(before), now - minAgeMs);
   const sealed = await readSealedHeads(store);
-  const candidates: Candidate[] = [];
-  for (const [journal, opened] of await retiredJournals(store, sealedUpTo)) {
-    const candidate = await readCandidate(store, { journal, opened, end });
-    if (candidate) candidates.push(candidate);
-  }
-  candidates.sort((a, b) => a.last - b.last);
+  const retired = [...(await retiredJournals(store, sealedUpTo))].filter(
+    ([journal]) => only?.has(journal) ?? true,
+  );
+  const found = await pLimit(maxConcurrentReads).map(retired, ([journal, opened]) =>
+    readCandidate(store, { journal, opened, end }),
+  );
+  const candidates = found.filter((one) => one !== undefined).sort((a, b) => a.last - b.last);
   const selected = candidates.slice(0, max);
   return {
     heads: selected.map((one) => requireSealed(one, sealed.get(one.journal))).sort(byJournal),
@@ -119,7 +126,7 @@ const readCandidate = async (
 };
 
 /** The last event of each journal that the seals list. */
-const readSealedHeads = async (store: EventStore): Promise<ReadonlyMap<string, JournalHead>> => {
+export const readSealedHeads = async (store: EventStore): Promise<ReadonlyMap<string, JournalHead>> => {
   const heads = new Map<string, JournalHead>();
   for await (const event of store.readStream(sealsStream)) {
     if (!isOfType<SealEvent, RecordedEvent>(event, ["Sealed"])) continue;

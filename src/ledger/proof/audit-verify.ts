@@ -1,5 +1,5 @@
 import { isKnownStream, isWellFormed } from "../../domain/event-shapes.ts";
-import { journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
+import { journalPrefix } from "../../domain/ledger/journal/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
 import { addToArchives, type PlannedArchive } from "../../domain/ledger/proof/archive-check.ts";
 import { requireForm } from "../../domain/ledger/proof/event-check.ts";
@@ -16,14 +16,10 @@ import { addToPlan, type KeptSeal, type SealPlan } from "../../domain/ledger/pro
 import { type ProvenEvent, provenEvent } from "../../domain/ledger/seals/proven-event.ts";
 import { isCovered, sealsStream } from "../../domain/ledger/seals/seal.ts";
 import type { NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
-import {
-  type EventStore,
-  EventStoreDamaged,
-  readEvent,
-  readLastEvent,
-} from "../../eventstore/event-store.ts";
+import { type EventStore, EventStoreDamaged, readLastEvent } from "../../eventstore/event-store.ts";
 import { readLog } from "../../eventstore/follow-events.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
+import { DeletedMeanwhile, findDeleted, readDeletedJournals } from "../journal/archived-journals.ts";
 import { type ArchiveFile, type FoundArchive, findArchives, withArchives } from "./archive-files.ts";
 
 export interface VerifyOptions {
@@ -62,6 +58,7 @@ export interface VerifiedLog extends VerifiedExport {
  * Verifies the log of the event store, up to its current end. `store`: must deliver events as they
  * are stored.
  * @throws {NotGenuine}
+ * @throws {DeletedMeanwhile} if the verification failed because archived journals were deleted
  * @throws {Unavailable} when the event store cannot be read
  */
 export const verifyLog = async (store: EventStore, options: VerifyOptions): Promise<VerifiedLog> => {
@@ -70,13 +67,25 @@ export const verifyLog = async (store: EventStore, options: VerifyOptions): Prom
     const counts = { uncovered: 0 };
     const first = await readFirst(store);
     const events = (verifier: LogVerifier) => coveredEvents(store, first, verifier, counts);
-    const summary = await verifyEvents(events, first, options);
+    const summary = await verifyEvents(events, first, options).catch(async (error: unknown) => {
+      throw (await isDeletedSince(store, first)) ? deletedMeanwhile(error) : error;
+    });
     return { ...summary, ...counts };
   } catch (error) {
     if (error instanceof EventStoreDamaged) throw new NotGenuine(error.message);
     throw toUnavailable(error);
   }
 };
+
+/** True if journals were deleted after the beginning of the verification. */
+const isDeletedSince = async (store: EventStore, { absent }: KnownEnds): Promise<boolean> =>
+  (await readDeletedJournals(store)).difference(absent).size > 0;
+
+const deletedMeanwhile = (cause: unknown): DeletedMeanwhile =>
+  new DeletedMeanwhile(
+    "archived journals were deleted while the log was verified: verify it again, with the file of the archive (--archive)",
+    { cause },
+  );
 
 /** What must be known of the log before its events are verified: a seal covers what precedes it. */
 interface KnownFirst {
@@ -89,6 +98,8 @@ interface KnownFirst {
 
 /** The last revisions that were read. The verification ends before later seals and archives. */
 interface KnownEnds {
+  /** The archived journals that were deleted before the verification. */
+  readonly absent: ReadonlySet<string>;
   readonly lastSeal: number;
   readonly lastRegistered: number;
 }
@@ -102,18 +113,15 @@ const readFirst = async (store: EventStore): Promise<KnownFirst & KnownEnds> => 
     addToArchives(archives, event);
     lastRegistered = event.revision;
   }
-  const begun = new Set<string>();
-  const absent = new Set<string>();
-  for (const journal of archives.flatMap(({ journals }) => journals)) {
-    const isBegun = (await readEvent(store, journalStream(journal)))?.revision === 0;
-    (isBegun ? begun : absent).add(journal);
-  }
+  const archived = archives.flatMap(({ journals }) => journals);
+  const absent = await findDeleted(store, archived);
+  const begun = new Set(archived.filter((journal) => !absent.has(journal)));
   const plan: SealPlan[] = [];
   for await (const event of store.readStream(sealsStream)) {
     if (event.revision > lastSeal) break;
     addToPlan(plan, event, (journal) => absent.has(journal));
   }
-  return { plan, archives, begun, lastSeal, lastRegistered };
+  return { plan, archives, begun, absent, lastSeal, lastRegistered };
 };
 
 async function* coveredEvents(

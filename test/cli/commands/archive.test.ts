@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -129,6 +129,44 @@ for (const [name, open] of Object.entries(logs)) {
       expect(exported.stdout).to.match(/^genuine/);
       expect(exported.stdout).not.to.include(isMissing);
     });
+
+    it("deletes the journals of a new file, or of one that was written before", async () => {
+      const file = join(folder, "2026-01.ndjson");
+      const command = (...args: string[]) => voxledger(log.settings, ...args);
+      const archive = ["archive", "--before", "2026-02", file];
+      const { stdout: archived } = await command(...archive);
+      expect((await command(...archive)).stderr).to.equal(`error: ${file} exists already\n`);
+      const digest = archived.slice(-65, -1);
+      const deleted = `deleted from the log: 3 journals, which only ${file} has now (SHA-256 ${digest})\n`;
+      for (const time of ["first", "second"]) {
+        const { exitCode, stdout, stderr } = await command(...archive, "--delete");
+        expect({ exitCode, stdout, stderr }, time).to.deep.equal({
+          exitCode: 0,
+          stdout: deleted,
+          stderr: "",
+        });
+      }
+      const without = await command("audit", "verify");
+      expect(without.exitCode).to.equal(2);
+      expect(without.stdout).to.include(`3 journals are in the archive with the SHA-256 ${digest}`);
+      const complete = await command("audit", "verify", "--archive", file);
+      expect(complete.stdout).to.match(/^genuine/);
+      expect(complete.stdout).not.to.include("are in the archive");
+      await rm(file);
+      expect((await command("archive", "--again", digest, file)).stderr).to.equal(
+        "error: 3 of the archive's 3 journals are no longer in the log\n",
+      );
+      expect((await command(...archive, "--delete")).stderr).to.include("no journal ended before 2026-02");
+      expect(await readdir(folder)).to.deep.equal(["data"]);
+    });
+
+    it("archives and deletes at once, and prints both as JSON", async () => {
+      const file = join(folder, "2026-01.ndjson");
+      const args = ["--json", "archive", "--before", "2026-02", "--delete", file];
+      const { stdout, stderr } = await voxledger(log.settings, ...args);
+      expect(stderr).to.equal("");
+      expect(JSON.parse(stdout)).to.deep.include({ events: 10, remaining: 0, deleted: 3, kept: 0 });
+    });
   });
 }
 
@@ -174,6 +212,42 @@ describe("voxledger archive", () => {
     expect((await archive(inFolder("none"), "January")).stderr).to.include("Must be YYYY-MM");
     expect((await command("archive", inFolder("none"))).exitCode).to.equal(2);
     expect(await readdir(folder)).to.deep.equal(["data"]);
+  });
+
+  it("writes a lost file again", async () => {
+    const { stdout } = await archive(inFolder("lost"));
+    const bytes = await readFile(inFolder("lost"));
+    const digest = stdout.slice(-65, -1);
+    const again = await command("archive", "--again", digest, inFolder("again"));
+    expect(again).to.deep.equal({
+      exitCode: 0,
+      stdout: `written again to ${inFolder("again")}: SHA-256 ${digest}\n`,
+      stderr: "",
+    });
+    expect((await readFile(inFolder("again"))).equals(bytes)).to.equal(true);
+    const misused = await command("archive", "--again", digest, "--delete", inFolder("other"));
+    expect(misused.exitCode).to.equal(2);
+  });
+
+  it("deletes nothing of a file that the log does not name, nor if the path is no file", async () => {
+    await writeFile(inFolder("other"), "");
+    await command("audit", "export", inFolder("export"));
+    for (const [path, message] of [
+      ["other", /cut off/],
+      ["export", /it is no archive/],
+      ["data", /is not a file/],
+    ] as const) {
+      const { exitCode, stderr } = await command(
+        "archive",
+        "--before",
+        "2026-02",
+        "--delete",
+        inFolder(path),
+      );
+      expect(exitCode, path).to.equal(1);
+      expect(stderr, path).to.match(message);
+    }
+    expect((await command("audit", "verify")).stdout).not.to.include("are in the archive");
   });
 
   it("says how a file is verified that is an archive, and no export", async () => {

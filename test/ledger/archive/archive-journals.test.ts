@@ -89,7 +89,10 @@ for (const [name, open] of Object.entries(stores)) {
       sealed = sealing(opened.store, start);
       await writeOldJournals(sealed);
       file = createMemoryFile();
-      archived = await archiving(sealed, opened.store, later)({ before: month, file }, { actor: "cli" });
+      archived = await archiving(sealed, opened.store, later).archive(
+        { before: month, file },
+        { actor: "cli" },
+      );
       removed = withoutJournals(opened.store, old);
     });
     after(() => opened.close());
@@ -206,7 +209,7 @@ for (const [name, open] of Object.entries(stores)) {
     it("is not repeated: nothing is left to archive", async () => {
       const another = createMemoryFile();
       const error = await rejection(
-        archiving(sealed, opened.store, later)({ before: month, file: another }, { actor: "cli" }),
+        archiving(sealed, opened.store, later).archive({ before: month, file: another }, { actor: "cli" }),
       );
       expect(error).to.be.instanceOf(Invalid);
       expect(another.content).to.have.length(0);
@@ -245,8 +248,8 @@ describe("an archive of journals", () => {
       sealed,
       store,
       options.now ?? later,
-      options.max,
-    )({ before: options.month ?? month, file }, { actor: "cli" });
+      options.max === undefined ? {} : { maxJournals: options.max },
+    ).archive({ before: options.month ?? month, file }, { actor: "cli" });
   const archiveEvents = async () =>
     (await collect(store.readStream("journals"))).filter(({ type }) => type === "JournalsArchived");
 
@@ -306,7 +309,7 @@ describe("an archive of journals", () => {
       },
     };
     const file = createMemoryFile();
-    const interrupted = archiving(sealed, lost, later)({ before: month, file }, { actor: "cli" });
+    const interrupted = archiving(sealed, lost, later).archive({ before: month, file }, { actor: "cli" });
     expect(await rejection(interrupted)).to.be.instanceOf(Unavailable);
     expect(file.isPublished).to.equal(true);
     expect(await rejection(archive(createMemoryFile()))).to.be.instanceOf(Invalid);
@@ -326,7 +329,10 @@ describe("an archive of journals", () => {
       },
     };
     const file = createMemoryFile();
-    const { file: digest } = await archiving(sealed, lost, later)({ before: month, file }, { actor: "cli" });
+    const { file: digest } = await archiving(sealed, lost, later).archive(
+      { before: month, file },
+      { actor: "cli" },
+    );
     expect((await archiveEvents()).map(({ data }) => (data as JournalsArchived).file)).to.deep.equal([
       digest,
     ]);
@@ -421,7 +427,7 @@ describe("an archive of journals", () => {
     const seal: typeof seals.seal = (metadata) =>
       ++count === 1 ? seals.seal(metadata) : Promise.reject(new Error("killed"));
     const interrupted = archiving({ seals: { ...seals, seal } }, store, later);
-    await rejection(interrupted({ before: month, file }, { actor: "cli" }));
+    await rejection(interrupted.archive({ before: month, file }, { actor: "cli" }));
     expect(await archiveEvents()).to.have.length(1);
     const removed = withoutJournals(store, old);
     expect(await refusal(verifyLog(removed, { keys }))).to.match(/of which 0 were charged$/);
@@ -482,7 +488,10 @@ describe("an archive of journals", () => {
       },
     };
     await rejection(
-      archiving(forging, killed, later)({ before: month, file: createMemoryFile() }, { actor: "cli" }),
+      archiving(forging, killed, later).archive(
+        { before: month, file: createMemoryFile() },
+        { actor: "cli" },
+      ),
     );
     return data as JournalsArchived;
   };

@@ -43,7 +43,7 @@ describe("an archive of a log whose key of seals changes", () => {
 
   it("is accepted if a given key endorsed the key that signed it", async () => {
     const file = createMemoryFile();
-    const archive = createArchiveJournals({
+    const { archive } = createArchiveJournals({
       ...{ store: opened.store, seals: sealsOf([signer], false), signer: successor },
       keys: [verifierOf(successor)],
       clock: () => later,
@@ -58,7 +58,7 @@ describe("an archive of a log whose key of seals changes", () => {
 
   it("is accepted if the given key follows the key that signed it", async () => {
     const file = createMemoryFile();
-    await archiving(sealed, opened.store, later)({ ...request, file }, cli);
+    await archiving(sealed, opened.store, later).archive({ ...request, file }, cli);
     await sealsOf([signer], false).seal(cli);
     const archives = [archiveFile(file.content)];
     expect((await verifyLog(removed(), { keys, archives })).missingArchives).to.deep.equal([]);
@@ -67,7 +67,7 @@ describe("an archive of a log whose key of seals changes", () => {
 
   it("excuses nothing, and is a remark, if no given key leads to the key that signed it", async () => {
     const file = createMemoryFile();
-    await archiving(sealed, opened.store, later)({ ...request, file }, cli);
+    await archiving(sealed, opened.store, later).archive({ ...request, file }, cli);
     await sealsOf([], true).seal(cli);
     const given = { keys: [verifierOf(successor)] };
     const unknown = /^journals .* is not signed with a given key, nor with one that a given key endorsed$/;
@@ -85,7 +85,7 @@ describe("an archive of a log whose key of seals changes", () => {
     await log.append("journal-42", "Booked", { amount: 5 });
     await log.append("seals", "Stamped", { animal: "harbour seal" });
     const file = createMemoryFile();
-    await archiving(sealed, opened.store, later)({ ...request, file }, cli);
+    await archiving(sealed, opened.store, later).archive({ ...request, file }, cli);
     await log.append("journal-43", "Booked", { amount: 5 });
     const archives = [archiveFile(file.content)];
     const complete = await verifyLog(opened.store, { keys });

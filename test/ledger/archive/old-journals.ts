@@ -3,15 +3,16 @@ import { thresholdId } from "../../../src/domain/ledger/accounts/usage-event-ids
 import type { EventStore, RecordedEvent } from "../../../src/eventstore/event-store.ts";
 import {
   type ArchiveJournals,
+  type ArchiveOptions,
   createArchiveJournals,
-  type NewFile,
+  type NewArchive,
 } from "../../../src/ledger/archive/archive-journals.ts";
 import type { ArchiveFile } from "../../../src/ledger/proof/archive-files.ts";
 import { collect } from "../../support/collect.ts";
 import { inChunks, keys, type sealing, signer } from "../proof/sealed-store.ts";
 
 /** A file in memory. `failsAt`: the step that fails. */
-export interface MemoryFile extends NewFile {
+export interface MemoryFile extends NewArchive {
   readonly content: Buffer;
   isPublished: boolean;
 }
@@ -47,13 +48,8 @@ export const archiving = (
   { seals }: Pick<ReturnType<typeof sealing>, "seals">,
   store: EventStore,
   now: number,
-  maxJournals?: number,
-): ArchiveJournals =>
-  createArchiveJournals({
-    ...{ store, seals, signer, keys },
-    clock: () => now,
-    ...(maxJournals !== undefined && { maxJournals }),
-  });
+  options: Partial<ArchiveOptions> = {},
+): ArchiveJournals => createArchiveJournals({ store, seals, signer, keys, clock: () => now, ...options });
 
 /**
  * Writes two journals that overlap, with a void, and a third one. All are closed and posted. `k2`
