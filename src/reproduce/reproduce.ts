@@ -150,9 +150,13 @@ const compareSamples = async (text: string, named: NamedAudio, file: ArrayBuffer
   return verdictOn(stored, computed, named);
 };
 
-const verdictOn = (stored: Audio, computed: Audio, { recipe }: NamedAudio): Verdict => {
+const verdictOn = (stored: Audio, computed: Audio, { recipe, format }: NamedAudio): Verdict => {
   if (stored.sampleRate !== computed.sampleRate) {
-    return verdict(`The stored audio was resampled to ${stored.sampleRate} Hz: compare it in wav.`);
+    return verdict(
+      format === "pcm"
+        ? `The stored audio was resampled to ${stored.sampleRate} Hz: compare it in wav.`
+        : "The voice failed, and its fallback spoke this audio: try again.",
+    );
   }
   const at = firstDifference(stored.samples, computed.samples);
   if (at === undefined) {

@@ -77,10 +77,14 @@ export const fetchWhenFree = async (url: string, init: RequestInit = {}): Promis
     // Other limits, and failures such as those of an encoder, must not be hidden.
     const { code, message } = await errorOf(response.clone());
     if (response.status === 429 && code !== "KEY_OVERLOADED") return response;
-    if (!message.startsWith("Too many ") && !message.startsWith("The audio was not ready")) return response;
+    if (!isOverloaded(message)) return response;
     await response.body?.cancel();
   }
 };
+
+/** True if the message of an error says that a request had to wait too long, on a busy machine. */
+export const isOverloaded = (message: string): boolean =>
+  /^(?:Too many |The audio was not ready)/.test(message);
 
 /** The error object of an error envelope. */
 export const errorOf = async (response: Response): Promise<ErrorResponse["error"]> =>

@@ -11,6 +11,8 @@ export interface QueuedJob {
   readonly isFirstPiece: boolean;
   /** The sequence number of its waiter: those of older responses are lower. */
   readonly sequence: number;
+  /** The time since which it waits. */
+  readonly queuedAt: number;
 }
 
 /**
@@ -117,7 +119,7 @@ export class FairQueues {
   /** Adds a waiting job to the queue of a further key, which has joined it. */
   addTo(key: string, job: QueuedJob): void {
     const queue = this.#activate(key);
-    if (queue.waiting === 0) queue.waitsSince = this.#time.now();
+    if (queue.waiting === 0) queue.waitsSince = Math.max(queue.waitsSince, job.queuedAt);
     if (job.isFirstPiece) queue.firstPieces.add(job);
     else queue.laterPieces.put(job);
     queue.load += costOf(job);

@@ -64,7 +64,6 @@ export interface ResourceContext {
 }
 
 interface WaitingJob extends QueuedJob, Queued<WaitingJob> {
-  readonly queuedAt: number;
   /** Gives the job the slot. */
   readonly enter: (release: () => void) => void;
   readonly fail: (reason: unknown) => void;

@@ -20,6 +20,7 @@ const jobOf = (key: string, seconds: number, isFirstPiece = false, order = ++job
   keys: new Set([key]),
   seconds,
   isFirstPiece,
+  queuedAt: 0,
 });
 
 interface Random {
