@@ -25,6 +25,7 @@ import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore
 import { toUnavailable } from "../../eventstore/store-error.ts";
 import { cursorOf, mergeByPosition } from "../audit/event-cursor.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
+import { requireNotArchived } from "../journal/missing-journals.ts";
 import { sealIntervalMs } from "./seal-schedule.ts";
 import { readLastSealEvent, readSealedEvents } from "./sealed-log.ts";
 import type { Seals } from "./seals.ts";
@@ -42,6 +43,8 @@ interface KeyMonthRequest {
  * streams of the whole log once, to prove that the seal covers the events.
  * @throws {Invalid} for a bad month
  * @throws {NotFound} for a key that was never issued
+ * @throws {Archived} before the first chunk, if one of the journals was deleted after it was
+ * archived
  * @throws as `Seals.sealIfDue` does
  * @throws {Unavailable} when the event store cannot be read
  */
@@ -205,14 +208,18 @@ async function* exportText(
     ...keyMonthStreams(keyMonth),
     ...[...journals].map((journal) => `${journalPrefix}${journal}`),
   ];
+  let checked: Promise<void> | undefined;
+  const requireStreams = () => (checked ??= requireNotArchived(store, streams));
   const reads = pLimit(maxConcurrentReads);
   const cursors = await Promise.all(
     streams.map((stream) =>
-      reads(async () =>
-        cursorOf(await readEvent(store, stream), () =>
+      reads(async () => {
+        const first = await readEvent(store, stream);
+        if (first?.revision !== 0) await requireStreams();
+        return cursorOf(first, () =>
           store.readStream(stream, { fromInclusive: 1, ...(signal && { signal }) }),
-        ),
-      ),
+        );
+      }),
     ),
   );
   for await (const event of mergeByPosition(cursors)) {

@@ -17,7 +17,7 @@ import {
   readLastEvent,
 } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
-import { type AsOf, readRanges } from "../accounts/read-charges.ts";
+import { type AsOf, readRanges } from "../accounts/read-ranges.ts";
 import type { UsageReader, UsageRequest } from "../accounts/usage-reader.ts";
 import { readCorrections } from "../journal/clock-corrections.ts";
 

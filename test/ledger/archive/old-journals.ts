@@ -7,6 +7,7 @@ import {
   createArchiveJournals,
   type NewArchive,
 } from "../../../src/ledger/archive/archive-journals.ts";
+import { readJournalEnd } from "../../../src/ledger/journal/journal-reader.ts";
 import type { ArchiveFile } from "../../../src/ledger/proof/archive-files.ts";
 import { collect } from "../../support/collect.ts";
 import { inChunks, keys, type sealing, signer } from "../proof/sealed-store.ts";
@@ -110,4 +111,13 @@ export const withoutJournals = (store: EventStore, journals: readonly string[]):
         yield { ...batch, events: batch.events.filter(isKept) };
     },
   };
+};
+
+/** Deletes the events of journals before `JournalClosed`. */
+export const deleteJournals = async (store: EventStore, journals: readonly string[]): Promise<void> => {
+  for (const journal of journals) {
+    const end = await readJournalEnd(store, journal);
+    if (end?.closedRevision === undefined) throw new Error(`the journal ${journal} is open`);
+    await store.setRetention(`journal-${journal}`, { maxCount: end.revision - end.closedRevision + 1 });
+  }
 };
