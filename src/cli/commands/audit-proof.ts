@@ -13,7 +13,7 @@ import {
   type VerifyOptions,
   verifyExport,
 } from "../../ledger/proof/audit-verify.ts";
-import { operator, print, Remarked } from "../command.ts";
+import { operator, print, Remarked, type WithArchives, withArchives } from "../command.ts";
 
 /** The services that the commands call. */
 export interface AuditProof {
@@ -41,8 +41,7 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
       await writeNew(file, proof.exportAudit(operator));
       print(command, { file }, () => `exported to ${file}`);
     });
-  audit
-    .command("verify [file]")
+  withArchives(audit.command("verify [file]"))
     .description(
       "verify an export, or without a file the log: exit code 0 if it is genuine, 1 if not, 2 if it is genuine, with remarks, or was restored from a backup",
     )
@@ -51,13 +50,8 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
       "the verifier key, or several with spaces between them; keys that they endorsed are accepted, too; default: DATA_DIR/seal.pub",
     )
     .option("--seal <file>", "a signed checkpoint that you have kept: the log must contain it")
-    .option(
-      "--archive <file>",
-      "a file of archived journals, which the log may lack; may be repeated",
-      (path: string, paths: readonly string[] = []) => [...paths, path],
-    )
     .action(async (file: string | undefined, _: object, command: Command) => {
-      // commander passes `--key` to `audit`, which has an option of this name too
+      // commander passes `--key` and `--archive` to `audit`, which has options of these names too
       const { key, seal, archive = [] } = command.optsWithGlobals<VerifyArguments>();
       const keys = key === undefined ? await proof.verifierKeys() : parseKeys(key);
       const kept = seal === undefined ? undefined : await readKept(seal);
@@ -73,10 +67,9 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
     });
 };
 
-interface VerifyArguments {
+interface VerifyArguments extends WithArchives {
   readonly key?: string;
   readonly seal?: string;
-  readonly archive?: readonly string[];
 }
 
 /** @throws if one of them is not a verifier key */

@@ -16,8 +16,8 @@ export interface ArchiveFile {
 }
 
 /** A file and the archive that the log names it for. */
-export interface FoundArchive {
-  readonly file: ArchiveFile;
+export interface FoundArchive<File extends ArchiveFile = ArchiveFile> {
+  readonly file: File;
   readonly archive: PlannedArchive;
 }
 
@@ -26,11 +26,11 @@ export interface FoundArchive {
  * @throws {NotGenuine} for a file that none of the archives has
  * @throws the errors of `open`
  */
-export const findArchives = async (
-  files: readonly ArchiveFile[],
+export const findArchives = async <File extends ArchiveFile>(
+  files: readonly File[],
   archives: readonly PlannedArchive[],
-): Promise<FoundArchive[]> => {
-  const found = new Map<PlannedArchive, FoundArchive>();
+): Promise<FoundArchive<File>[]> => {
+  const found = new Map<PlannedArchive, FoundArchive<File>>();
   for (const file of files) {
     const digest = createHash("sha256");
     for await (const chunk of file.open()) digest.update(chunk);
