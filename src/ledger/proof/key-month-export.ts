@@ -44,7 +44,7 @@ interface KeyMonthRequest {
  * @throws {Invalid} for a bad month
  * @throws {NotFound} for a key that was never issued
  * @throws {Archived} before the first chunk, if one of the journals was deleted after it was
- * archived
+ * archived; later only if one is deleted meanwhile
  * @throws as `Seals.sealIfDue` does
  * @throws {Unavailable} when the event store cannot be read
  */
@@ -208,18 +208,15 @@ async function* exportText(
     ...keyMonthStreams(keyMonth),
     ...[...journals].map((journal) => `${journalPrefix}${journal}`),
   ];
-  let checked: Promise<void> | undefined;
-  const requireStreams = () => (checked ??= requireNotArchived(store, streams));
+  await requireNotArchived(store, streams);
   const reads = pLimit(maxConcurrentReads);
   const cursors = await Promise.all(
     streams.map((stream) =>
-      reads(async () => {
-        const first = await readEvent(store, stream);
-        if (first?.revision !== 0) await requireStreams();
-        return cursorOf(first, () =>
+      reads(async () =>
+        cursorOf(await readEvent(store, stream), () =>
           store.readStream(stream, { fromInclusive: 1, ...(signal && { signal }) }),
-        );
-      }),
+        ),
+      ),
     ),
   );
   for await (const event of mergeByPosition(cursors)) {
@@ -230,5 +227,6 @@ async function* exportText(
     yield chunk;
     chunk = "";
   }
+  await requireNotArchived(store, streams); // they may have been deleted meanwhile
   yield chunk + writer.end();
 }

@@ -258,3 +258,34 @@ for (const [name, open] of Object.entries(stores)) {
     });
   });
 }
+
+describe("the proof of a month", () => {
+  it("fails if a journal is deleted while it is read", async () => {
+    const { store, remove } = await openTemporaryStore(clock);
+    try {
+      const sealed = sealing(store, start);
+      await writeOldJournals(sealed);
+      const { archive } = archiving(sealed, store, later);
+      await archive({ before: "2026-02", file: createMemoryFile() }, { actor: "cli" });
+      let deletes = false;
+      const changing: EventStore = {
+        ...store,
+        async *readStream(stream, options) {
+          if (deletes && stream === "journal-old-2" && options?.fromInclusive === 1)
+            await deleteJournals(store, ["old-2"]);
+          yield* store.readStream(stream, options);
+        },
+      };
+      const prove = createKeyMonthExport({
+        ...{ store: changing, signer, clock: () => later },
+        seals: { ...sealed.seals, sealIfDue: async () => 0 },
+      });
+      const request = { apiKey: "k1", month: "2026-01" };
+      expect((await collect(prove(request))).join("")).to.include("journal-old-2");
+      deletes = true;
+      expect(await rejection(collect(prove(request)))).to.be.instanceOf(Archived);
+    } finally {
+      await remove();
+    }
+  });
+});
