@@ -50,7 +50,10 @@ interface MissingJournal {
   readonly end: Registered;
 }
 
-/** The time of an event may be this much earlier than that of its journal's registration. */
+/**
+ * The time of an event may be this much earlier than that of its journal's registration, or later
+ * than that of its retirement.
+ */
 const timeToleranceMs = 5 * 60_000;
 /** An archived journal ended 90 days before its archive was begun. */
 const minAgeMs = 89 * 24 * 60 * 60_000;
@@ -89,7 +92,9 @@ export const createMissingJournals = (store: Pick<EventStore, "readStream">): Mi
 
   const lostMonths = async (archive: Archive, selection: JournalSelection): Promise<string[][]> => {
     const limit = pLimit(maxConcurrentReads);
-    const candidates = archive.journals.filter((journal) => mayHave(journal, opened.get(journal), selection));
+    const candidates = archive.journals.filter((journal) =>
+      mayHave({ journal, opened: opened.get(journal), retired: retired.get(journal) }, selection),
+    );
     const found = await limit.map(candidates, async (journal) => {
       const one = missing.get(journal) ?? (await find(journal, archive));
       if (one) missing.set(journal, one);
@@ -118,20 +123,31 @@ const isReached = (
   { fromPosition = 0, fromInclusive = Number.NEGATIVE_INFINITY }: JournalSelection,
 ): boolean => fromPosition < position && !(Date.parse(at) - minAgeMs < fromInclusive);
 
+interface KnownJournal {
+  readonly journal: string;
+  readonly opened: Registered | undefined;
+  /** After all of its events. */
+  readonly retired: Registered | undefined;
+}
+
+/** Says without a read whether the journal may have selected events. */
 const mayHave = (
-  journal: string,
-  opened: Registered | undefined,
+  { journal, opened, retired }: KnownJournal,
   {
     stream = "",
     streams,
+    fromPosition = 0,
     toPosition = Number.POSITIVE_INFINITY,
+    fromInclusive = Number.NEGATIVE_INFINITY,
     toExclusive = Number.POSITIVE_INFINITY,
   }: JournalSelection,
 ): boolean =>
   journalStream(journal).startsWith(stream) &&
   (streams?.has(journalStream(journal)) ?? true) &&
   (opened === undefined ||
-    (opened.position < toPosition && Date.parse(opened.at) - timeToleranceMs < toExclusive));
+    (opened.position < toPosition && Date.parse(opened.at) - timeToleranceMs < toExclusive)) &&
+  (retired === undefined ||
+    (fromPosition < retired.position && !(Date.parse(retired.at) + timeToleranceMs < fromInclusive)));
 
 /** Times never go backwards within a journal. */
 const hasLost = (
