@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createCountServings } from "../../../src/application/audio/audio-servings.ts";
 import { systemTime } from "../../../src/async/time.ts";
-import { Archived } from "../../../src/domain/errors.ts";
+import { Archived, Invalid } from "../../../src/domain/errors.ts";
 import { NotGenuine } from "../../../src/domain/ledger/proof/not-genuine.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
@@ -228,6 +228,20 @@ for (const [name, open] of Object.entries(stores)) {
       const eventLog = createEventLog({ store: opened.store, time: systemTime });
       const page = await eventLog.page({ limit: 1, signal });
       expect(page.entries.map(({ stream }) => stream)).to.deep.equal(["key-k1"]);
+    });
+
+    it("are refused as of the position of a deleted event", async () => {
+      const store = await withArchivedJournals(opened.store, [seekable(content)]);
+      const [serving] = await collect(createAudit({ store })({ apiKey: "k1", type: "SynthesisServed" }));
+      opened.scavenge();
+      const reportAt = (asOfPosition: number) =>
+        createUsageReport({ ...opened, accounts: createUsageReader(opened), clock: () => later })({
+          apiKey: "k1",
+          month: "2026-01",
+          asOfPosition,
+        });
+      expect(await rejection(reportAt(serving?.position ?? -1))).to.be.instanceOf(Archived);
+      expect(await rejection(reportAt(1e9))).to.be.instanceOf(Invalid);
     });
 
     it("refuse the proof of a month before its first line", async () => {
