@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { composeArchiveToFile } from "./bootstrap/commands/archive-to-file.ts";
 import { composeAskInstance } from "./bootstrap/commands/ask-instance.ts";
 import { composeAuditProof } from "./bootstrap/commands/audit-proof.ts";
 import { composeRestore } from "./bootstrap/commands/backup/restore-backup.ts";
@@ -9,6 +10,7 @@ import { composeReplaceMasterKey } from "./bootstrap/commands/replace-master-key
 import { composeSpeakSamplesNow } from "./bootstrap/commands/speak-samples-now.ts";
 import { openProjectionServer } from "./bootstrap/event-log/open-event-store.ts";
 import type { WithServices } from "./cli/command.ts";
+import { registerArchiveCommand } from "./cli/commands/archive.ts";
 import { registerAuditProofCommands } from "./cli/commands/audit-proof.ts";
 import { registerBackupCommands } from "./cli/commands/backup.ts";
 import { registerInstanceCommands } from "./cli/commands/instances.ts";
@@ -51,6 +53,7 @@ registerProjectionCommands(
 registerAuditProofCommands(program, composeAuditProof(settings));
 registerMasterKeyCommands(program, composeReplaceMasterKey(settings));
 registerBackupCommands(program, composeBackup(settings, process.env), composeRestore(settings));
+registerArchiveCommand(program, composeArchiveToFile(settings));
 registerModelCommands(program, composeModelCheck(settings));
 registerSampleCommands(program, composeSpeakSamplesNow(settings));
 registerInstanceCommands(program, composeAskInstance(settings));

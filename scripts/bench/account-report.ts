@@ -3,7 +3,7 @@
 // scripts/node scripts/bench/account-report.ts [servings] [keys]
 import { join } from "node:path";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
-import type { AsOf } from "../../src/ledger/accounts/read-charges.ts";
+import type { AsOf } from "../../src/ledger/accounts/read-ranges.ts";
 import { createUsageReader } from "../../src/ledger/accounts/usage-reader.ts";
 import { busyKey, month, otherKeys, writeAccounts } from "./accounts.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";

@@ -2,6 +2,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { usageAccountPrefix } from "../domain/ledger/accounts/usage-account.ts";
 import { journalRegistryStream } from "../domain/ledger/journal/journal-registry.ts";
 import {
+  allowMissingJournals,
   beginLog,
   formatRefusal,
   formatRefusal1,
@@ -68,4 +69,14 @@ export const obtainEventLogId = async (
     { actor: "system" },
   );
   return state.logId ?? newId;
+};
+
+/**
+ * Records that archived journals may be missing. Earlier versions refuse the log from then on.
+ * @throws {Unavailable}
+ */
+export const raiseLogFormat = async (handler: CommandHandler, at: string): Promise<void> => {
+  await handler.execute(logDecider, logStream, (log) => allowMissingJournals(log, { version, at }), {
+    actor: "system",
+  });
 };

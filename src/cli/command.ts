@@ -21,6 +21,8 @@ export interface Services extends AdminServices {
 export interface Reads extends AdminReads {
   /** The usage of this month of the keys that are shown. */
   readonly usage?: true;
+  /** The files of archived journals, which the log may lack. */
+  readonly archives?: readonly string[] | undefined;
 }
 
 /**
@@ -36,6 +38,18 @@ export const reading = (reads: Reads): Access => ({ writes: false, reads });
 
 /** Opens the services for the duration of `work`; read-only by default. */
 export type WithServices = <T>(work: (services: Services) => Promise<T> | T, access?: Access) => Promise<T>;
+
+/** The option of commands that read single servings. */
+export interface WithArchives {
+  readonly archive?: readonly string[];
+}
+
+export const withArchives = (command: Command): Command =>
+  command.option(
+    "--archive <file>",
+    "a file of archived journals, which the log may lack; may be repeated",
+    (path: string, paths: readonly string[] = []) => [...paths, path],
+  );
 
 /**
  * A command that has printed its result throws it to exit with code 2: it succeeded, with remarks.

@@ -1,6 +1,6 @@
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { Invalid } from "../domain/errors.ts";
+import { Archived, Invalid } from "../domain/errors.ts";
 import { createActions, type Register, Remarked, type WithServices } from "./command.ts";
 import { registerAudioCommands } from "./commands/audio.ts";
 import { registerAuditCommand } from "./commands/audit.ts";
@@ -30,7 +30,7 @@ const registrations: readonly Register[] = [
   registerClockCommands,
 ];
 
-const exitCodes = { done: 0, failed: 1, misused: 2, remarked: 2 } as const;
+const exitCodes = { done: 0, failed: 1, misused: 2, remarked: 2, archived: 2 } as const;
 
 export const createProgram = (withServices: WithServices, output: OutputConfiguration = {}): Command => {
   const program = new Command("voxledger")
@@ -45,8 +45,8 @@ export const createProgram = (withServices: WithServices, output: OutputConfigur
 };
 
 /**
- * Runs one command line. Resolves with the exit code: 0 success, 1 failure, 2 invalid usage, or
- * success with remarks. A failure prints one line on standard error.
+ * Runs one command line. Resolves with the exit code: 0 success, 1 failure, 2 invalid usage,
+ * success with remarks, or a missing archive. A failure prints one line on standard error.
  */
 export const run = async (program: Command, argv: readonly string[]): Promise<number> => {
   try {
@@ -57,11 +57,12 @@ export const run = async (program: Command, argv: readonly string[]): Promise<nu
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.misused;
     if (error instanceof Remarked) return exitCodes.remarked;
     program.configureOutput().writeErr?.(`error: ${messageOf(error)}\n`);
-    return exitCodes.failed;
+    return error instanceof Archived ? exitCodes.archived : exitCodes.failed;
   }
 };
 
 const messageOf = (error: unknown): string => {
+  if (error instanceof Archived) return `${error.message} Name the file with --archive.`;
   if (error instanceof Invalid) return error.problems.map(problemText).join("; ");
   return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ");
 };

@@ -97,6 +97,34 @@ export class Conflict extends ServiceError {
   override readonly name = "Conflict";
 }
 
+/** An archive with journals that the log no longer has. */
+export interface ArchivedPart {
+  /** SHA-256 (hex) of the file. */
+  readonly file: string;
+  /** The number of the journals that the request needs. */
+  readonly journals: number;
+  /** The months in which they were written, in order: `yyyy-mm`. */
+  readonly months: readonly string[];
+}
+
+/** The request needs single servings that were deleted after they were archived. */
+export class Archived extends ServiceError {
+  override readonly name = "Archived";
+  readonly archives: readonly ArchivedPart[];
+
+  constructor(archives: readonly ArchivedPart[]) {
+    super(`The log no longer has single servings of this request: ${archives.map(partText).join("; ")}.`);
+    this.archives = archives;
+  }
+}
+
+const partText = ({ file, journals, months: [first = "", ...others] }: ArchivedPart): string => {
+  const last = others.at(-1);
+  const period = last === undefined ? first : `${first} to ${last}`;
+  const subject = journals === 1 ? "1 journal of" : `${journals} journals of`;
+  return `${subject} ${period} ${journals === 1 ? "is" : "are"} in the archive with the SHA-256 ${file}`;
+};
+
 /** Missing or wrong credentials. The message discloses no more. */
 export class Unauthorized extends ServiceError {
   override readonly name = "Unauthorized";

@@ -8,6 +8,7 @@ import {
 } from "./accounts/event-shapes.ts";
 import { catalogShapes, platformShapes } from "./catalog/event-shapes.ts";
 import { usageAccountShapes } from "./ledger/accounts/usage-account.ts";
+import { archiveShapes } from "./ledger/archive/journals-archived.ts";
 import { idempotencyShapes } from "./ledger/idempotency.ts";
 import { clockShapes } from "./ledger/journal/clock-corrections.ts";
 import { journalShapes, type SynthesesServed } from "./ledger/journal/journal.ts";
@@ -39,7 +40,7 @@ const shapesByKind: Readonly<Record<string, Readonly<Record<string, Members>>>> 
   "platform-": platformShapes,
   "idempotency-": idempotencyShapes,
   "journal-": journalShapes,
-  journals: journalRegistryShapes,
+  journals: { ...journalRegistryShapes, ...archiveShapes },
   "quota-": quotaShapes,
   seals: sealShapes,
   "rate-": rateShapes,

@@ -21,11 +21,14 @@ export type LogRestored = Extract<LogEvent, { type: "LogRestored" }>;
 export const logStream = "log";
 
 /**
- * The format that this version reads and writes. It changes when an earlier version would misread
- * the new events, so that its counts, proofs or responses would be wrong. 1: servings are in the
- * accounts (`SynthesisServed` in `usage-` streams). 2: servings are in journals.
+ * The format of a new log. It changes when an earlier version would misread the log, so that its
+ * counts, proofs or responses would be wrong. 1: servings are in the accounts (`SynthesisServed` in
+ * `usage-` streams). 2: servings are in journals. 3: archived journals may be missing.
  */
 const logFormat = 2;
+const formatWithoutJournals = 3;
+/** The formats that this version reads. */
+const knownFormats: readonly number[] = [logFormat, formatWithoutJournals];
 
 /** Servings have this type in format 1. They are in the streams of accounts. */
 export const servingOfFormat1 = "SynthesisServed";
@@ -58,6 +61,15 @@ export const beginLog = (
     : []),
 ];
 
+/** Makes versions refuse the log that take archived journals for lost when they are deleted. */
+export const allowMissingJournals = (
+  { format }: Log,
+  { version, at }: { readonly version: string; readonly at: string },
+): LogEvent[] =>
+  (format ?? logFormat) >= formatWithoutJournals
+    ? []
+    : [{ type: "LogFormatRecorded", data: { format: formatWithoutJournals, version, at } }];
+
 /** This version neither reads nor writes the log. The message says which version does. */
 export class UnsupportedLogFormat extends Error {
   override readonly name = "UnsupportedLogFormat";
@@ -72,7 +84,7 @@ const isRecordedFormat = object(logShapes.LogFormatRecorded);
 
 /**
  * Returns the reason why this version must not use the log, if the event of the stream `log` states
- * another format than this version's.
+ * a format that this version does not know.
  */
 export const formatRefusal = ({
   type,
@@ -84,8 +96,8 @@ export const formatRefusal = ({
   if (type !== "LogFormatRecorded") return undefined;
   if (!isRecordedFormat(data)) return new UnsupportedLogFormat("the log states a format that cannot be read");
   const { format, version } = data;
-  if (format === logFormat) return undefined;
+  if (knownFormats.includes(format)) return undefined;
   return new UnsupportedLogFormat(
-    `the log has format ${format}, and this version reads format ${logFormat}: start Voxledger ${version} or a later version`,
+    `the log has format ${format}, and this version reads the formats ${knownFormats.join(" and ")}: start Voxledger ${version} or a later version`,
   );
 };

@@ -141,8 +141,11 @@ export interface EventStore {
    */
   subscribe(options?: SubscribeOptions): AsyncIterable<EventBatch>;
   /**
-   * Limits a stream's length, from the next append to it at the latest. Appends to a stream with
-   * `maxAgeSeconds` must expect `any`: `none` may be refused although reads show no event.
+   * Limits a stream's length, at once by `maxCount`, and from the next append to it at the latest
+   * by `maxAgeSeconds`. SQLite deletes the trimmed events. EventStoreDB hides them from reads of
+   * the stream, and removes them from its files and from subscriptions at its next scavenge.
+   * Appends to a stream with `maxAgeSeconds` must expect `any`: `none` may be refused although
+   * reads show no event.
    * @throws {EventStoreUnavailable}
    */
   setRetention(stream: string, retention: Retention): Promise<void>;

@@ -86,9 +86,9 @@ for (const [name, open] of Object.entries(openers)) {
 
     it("is refused if it is a later one, with the version that reads it", async () => {
       await begin();
-      await append(store, "log", formatRecorded(3));
+      await append(store, "log", formatRecorded(4));
       expect(await refusal()).to.equal(
-        "the log has format 3, and this version reads format 2: start Voxledger 0.9.0 or a later version",
+        "the log has format 4, and this version reads the formats 2 and 3: start Voxledger 0.9.0 or a later version",
       );
     });
 

@@ -19,14 +19,14 @@ describe("a running instance, when a later version changes the log's format", ()
       await bytesOf(spoken);
 
       const store = await openSqliteEventStore({ path });
-      const data = { format: 3, version: "0.9.0", at: new Date().toISOString() };
+      const data = { format: 4, version: "0.9.0", at: new Date().toISOString() };
       const { position } = await store.append(
         "log",
         [{ id: uuidv7(Date.now()), type: "LogFormatRecorded", data, metadata: {} }],
         "any",
       );
       const line =
-        "voxledger: the log has format 3, and this version reads format 2: start Voxledger 0.9.0 or a later version\n";
+        "voxledger: the log has format 4, and this version reads the formats 2 and 3: start Voxledger 0.9.0 or a later version\n";
       await until("the instance reports the format", () => service.log.includes(line));
       expect(await service.stop()).to.equal(1);
       expect(await streamsAfter(store, position)).to.deep.equal([]);

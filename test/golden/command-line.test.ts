@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from "commander";
+import { registerArchiveCommand } from "../../src/cli/commands/archive.ts";
 import { registerAuditProofCommands } from "../../src/cli/commands/audit-proof.ts";
 import { registerBackupCommands } from "../../src/cli/commands/backup.ts";
 import { registerInstanceCommands } from "../../src/cli/commands/instances.ts";
@@ -47,6 +48,7 @@ describe("golden files: the command line", () => {
     registerModelCommands(program, unused);
     registerAuditProofCommands(program, { exportAudit: noText, verifyLog: unused, verifierKeys: unused });
     registerMasterKeyCommands(program, unused);
+    registerArchiveCommand(program, unused);
     registerInstanceCommands(program, unused);
     registerBackupCommands(program, unused, unused);
     expectGolden("command-line.json", tree(program));

@@ -12,6 +12,7 @@ const samples: Readonly<Record<string, readonly Error[]>> = {
   Unpronounceable: [new domainErrors.Unpronounceable()],
   NotFound: [new domainErrors.NotFound("…")],
   Conflict: [new domainErrors.Conflict("…")],
+  Archived: [new domainErrors.Archived([{ file: "5b", journals: 2, months: ["2026-01"] }])],
   Unauthorized: [new domainErrors.Unauthorized("…")],
   Forbidden: [new domainErrors.Forbidden("…")],
   KeyIsSuspended: [new domainErrors.KeyIsSuspended("…", "operator")],

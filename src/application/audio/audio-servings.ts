@@ -11,6 +11,7 @@ import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts"
 import { readBatches } from "../../eventstore/follow-events.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { positionBefore, readPeriodEnd } from "../../ledger/audit/log-period.ts";
+import { createMissingJournals, type MissingJournals } from "../../ledger/journal/missing-journals.ts";
 import type { ReportQueue } from "../../ledger/reports/report-queue.ts";
 
 /** The servings of one piece of audio in a period. */
@@ -46,6 +47,7 @@ interface CountedAudio {
 /**
  * Counts servings in the journals of at most 31 days.
  * @throws {Invalid}
+ * @throws {Archived} if servings were deleted after they were archived
  * @throws {Unavailable} if too many counts are waiting, this one takes too long, or the event store
  * cannot be read
  */
@@ -59,28 +61,29 @@ type Counted = { -readonly [Member in keyof AudioServings]: AudioServings[Member
   from: Record<AudioSource, number>;
 };
 
-export const createCountServings =
-  ({
-    store,
-    queue,
-    clock,
-  }: {
-    readonly store: EventStore;
-    /** Counts wait here for their turn: each may read the journals of a whole month. */
-    readonly queue: ReportQueue;
-    readonly clock: () => EpochMs;
-  }): CountServings =>
-  async ({ hash, signal, ...request }) => {
+export const createCountServings = ({
+  store,
+  queue,
+  clock,
+}: {
+  readonly store: EventStore;
+  /** Counts wait here for their turn: each may read the journals of a whole month. */
+  readonly queue: ReportQueue;
+  readonly clock: () => EpochMs;
+}): CountServings => {
+  const missing = createMissingJournals(store);
+  return async ({ hash, signal, ...request }) => {
     const { to = clock(), from = to - maxPeriodMs } = parse(period, request);
     if (to <= from || to - from > maxPeriodMs) {
       throw new Invalid([{ path: ["to"], message: "Must be after `from`, by at most 31 days." }]);
     }
     return await queue
       .run("sounds", signal, (limited) =>
-        count(store, { fromInclusive: from, toExclusive: to, hash, signal: limited }),
+        count(store, missing, { fromInclusive: from, toExclusive: to, hash, signal: limited }),
       )
       .catch(throwUnavailable);
   };
+};
 
 interface Range {
   readonly fromInclusive: number;
@@ -91,6 +94,7 @@ interface Range {
 
 const count = async (
   store: EventStore,
+  missing: MissingJournals,
   { fromInclusive, toExclusive, hash, signal }: Range,
 ): Promise<CountedAudio> => {
   const sounds = new Map<string, Counted>();
@@ -130,6 +134,7 @@ const count = async (
     if (isPast(batch.events.at(-1))) break;
   }
   signal.throwIfAborted();
+  await missing.requireNone({ fromInclusive, toExclusive });
   return { sounds, served, fromCache, isComplete, asOfPosition };
 };
 

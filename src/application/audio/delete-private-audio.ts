@@ -1,7 +1,9 @@
 import { type AudioStore, AudioStoreUnavailable } from "../../audio/store/audio-store.ts";
-import { Unavailable } from "../../domain/errors.ts";
+import { Archived, Unavailable } from "../../domain/errors.ts";
+import { startOfMonth } from "../../domain/ledger/month.ts";
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import type { Audit } from "../../ledger/audit/audit.ts";
+import type { AuditEntry } from "../../ledger/audit/audit-entries.ts";
 import type { CommandContext } from "../execute-command.ts";
 import type { DeleteAudio } from "./delete-audio.ts";
 
@@ -10,6 +12,8 @@ import type { DeleteAudio } from "./delete-audio.ts";
  * private audio is that of one website. Resolves with the number of hashes that were in the store.
  * The deletion can be repeated: then it deletes what is left.
  * @throws {NotFound} for a key that was never issued
+ * @throws {Archived} if servings were deleted after they were archived. The audio that was served
+ * in later months is deleted
  * @throws {Unavailable}
  */
 export type DeletePrivateAudio = (apiKeys: readonly string[], context: CommandContext) => Promise<number>;
@@ -27,13 +31,13 @@ export const createDeletePrivateAudio =
   async (apiKeys, context) => {
     const served = new Set<string>();
     const servedByProvider = new Set<string>();
-    for (const apiKey of apiKeys) {
-      for await (const { data } of audit({ apiKey, type: "SynthesisServed" })) {
-        const { hash, engine } = data as { readonly hash: string; readonly engine: string };
-        served.add(hash);
-        if (isByok(engine)) servedByProvider.add(hash);
-      }
-    }
+    const add = ({ data }: AuditEntry): void => {
+      const { hash, engine } = data as { readonly hash: string; readonly engine: string };
+      served.add(hash);
+      if (isByok(engine)) servedByProvider.add(hash);
+    };
+    let missing: Archived | undefined;
+    for (const apiKey of apiKeys) missing = (await readServings(audit, apiKey, add)) ?? missing;
     const stored = new Set<string>();
     if (served.size > 0) {
       const store = await openStore();
@@ -42,8 +46,28 @@ export const createDeletePrivateAudio =
       for (const hash of await listed(store, "audio", servedByProvider)) stored.add(hash);
     }
     for (const hash of stored) await deleteAudio(hash, context);
+    if (missing) throw missing;
     return stored.size;
   };
+
+/** Resolves with an error if it read only the months after those whose servings were deleted. */
+const readServings = async (
+  audit: Audit,
+  apiKey: string,
+  onServing: (entry: AuditEntry) => void,
+): Promise<Archived | undefined> => {
+  const request = { apiKey, type: "SynthesisServed" };
+  try {
+    for await (const serving of audit(request)) onServing(serving);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Archived)) throw error;
+    const months = error.archives.flatMap((archive) => archive.months).sort();
+    const from = new Date(startOfMonth(months.at(-1) as string, 1)).toISOString();
+    for await (const serving of audit({ ...request, from })) onServing(serving);
+    return error;
+  }
+};
 
 const listed = async (
   store: Pick<AudioStore, "list">,

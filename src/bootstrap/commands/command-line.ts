@@ -19,6 +19,8 @@ import { type Access, operator, type Services } from "../../cli/command.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../../engines/natural-voices/natural-voices.ts";
 import { createCommandHandler } from "../../eventstore/command-handler.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
+import { openSeekable } from "../../files/seekable-file.ts";
+import { withArchivedJournals } from "../../ledger/archive/with-archived-journals.ts";
 import { type Settings, withSettingName } from "../../settings/read-settings.ts";
 import { noTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
 import { composeAudioReports } from "../audio-reports.ts";
@@ -46,8 +48,11 @@ export const composeCommandLine = async (
   const checked = writes ? await composeClock(settings, () => {}, machine) : undefined;
   const clock = checked?.clock ?? machine?.clock ?? Date.now;
   const options = { clock, readOnly: !writes, telemetry, ...(checked && { checked }) };
-  const { events, startHandler } = await openEventStore(settings, options);
-  opened.defer(events.close);
+  const { events: log, startHandler } = await openEventStore(settings, options);
+  opened.defer(log.close);
+  const archives = [];
+  for (const path of reads.archives ?? []) archives.push(opened.use(await openSeekable(path)));
+  const events = archives.length > 0 ? await withArchivedJournals(log, archives) : log;
   // Compares the clock with the event store's before anything is recorded. If this fails, the
   // command itself reports why.
   if (checked) {

@@ -65,7 +65,7 @@ export const composeSeals = async (
   /** The verifier keys of this installation, one per line. The first is the current one. */
   const verifierKeys = `${lines.join("\n")}\n`;
   const exportKeyMonth = createKeyMonthExport({ store: storeAsWritten, seals, signer, clock });
-  return { seals, signer, verifierKeys, exportKeyMonth };
+  return { seals, signer, formerSigners, verifierKeys, exportKeyMonth };
 };
 
 /**

@@ -3,16 +3,16 @@ import type { AudioDetails, AudioList, AudioReports } from "../../application/au
 import type { ServingsRequest } from "../../application/audio/audio-servings.ts";
 import type { DeletedAudio } from "../../application/audio/delete-audio.ts";
 import { count, fields, table } from "../columns.ts";
-import { operator, type Register } from "../command.ts";
+import { operator, type Register, type WithArchives, withArchives } from "../command.ts";
 import { wholeNumber } from "../plan-options.ts";
 
-type Period = Pick<ServingsRequest, "from" | "to">;
+type Period = Pick<ServingsRequest, "from" | "to"> & WithArchives;
 
 /** Nothing interrupts a command but the end of its process. */
 const { signal } = new AbortController();
 
 const withPeriod = (command: Command): Command =>
-  command
+  withArchives(command)
     .option("--from <time>", "served at this date or time (UTC) or later; default: 31 days before --to")
     .option("--to <time>", "served before this date or time (UTC); default: now");
 
@@ -23,16 +23,22 @@ export const registerAudioCommands: Register = (program, { read, write }) => {
     .description("list the most served sounds of at most 31 days")
     .option("--limit <number>", "how many", wholeNumber, 25)
     .action(
-      read(listText, {}, ({ audioReports }, options: Period & { limit: number }) =>
-        audioReports.list({ ...options, signal }),
+      read(
+        listText,
+        ({ archive }: Period & { limit: number }) => ({ archives: archive }),
+        ({ audioReports }, { archive, ...options }: Period & { limit: number }) =>
+          audioReports.list({ ...options, signal }),
       ),
     );
 
   withPeriod(audio.command("show <hash>"))
     .description("show a sound's objects in the store, none after a deletion, and how often it was served")
     .action(
-      read(detailsText, {}, ({ audioReports }, hash: string, period: Period) =>
-        audioReports.find(hash, { ...period, signal }),
+      read(
+        detailsText,
+        (_: string, { archive }: Period) => ({ archives: archive }),
+        ({ audioReports }, hash: string, { archive, ...period }: Period) =>
+          audioReports.find(hash, { ...period, signal }),
       ),
     );
 

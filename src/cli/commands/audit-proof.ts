@@ -1,15 +1,19 @@
 import { createReadStream } from "node:fs";
 import { open, readFile, rm } from "node:fs/promises";
 import type { Command } from "commander";
-import type { LogSummary } from "../../domain/ledger/proof/log-verifier.ts";
 import { NotEndorsed, NotGenuine, NotSealed } from "../../domain/ledger/proof/not-genuine.ts";
 import type { KeptSeal } from "../../domain/ledger/proof/seal-check.ts";
 import { type SealPeriod, shortKey } from "../../domain/ledger/proof/seal-keys.ts";
 import { createNoteVerifier } from "../../domain/ledger/seals/note-signer.ts";
 import { type NoteVerifier, parseCheckpoint, parseNote } from "../../domain/ledger/seals/seal-note.ts";
 import type { ExportAudit } from "../../ledger/proof/audit-export.ts";
-import { type VerifiedLog, type VerifyOptions, verifyExport } from "../../ledger/proof/audit-verify.ts";
-import { operator, print, Remarked } from "../command.ts";
+import {
+  type VerifiedExport,
+  type VerifiedLog,
+  type VerifyOptions,
+  verifyExport,
+} from "../../ledger/proof/audit-verify.ts";
+import { operator, print, Remarked, type WithArchives, withArchives } from "../command.ts";
 
 /** The services that the commands call. */
 export interface AuditProof {
@@ -37,8 +41,7 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
       await writeNew(file, proof.exportAudit(operator));
       print(command, { file }, () => `exported to ${file}`);
     });
-  audit
-    .command("verify [file]")
+  withArchives(audit.command("verify [file]"))
     .description(
       "verify an export, or without a file the log: exit code 0 if it is genuine, 1 if not, 2 if it is genuine, with remarks, or was restored from a backup",
     )
@@ -48,18 +51,26 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
     )
     .option("--seal <file>", "a signed checkpoint that you have kept: the log must contain it")
     .action(async (file: string | undefined, _: object, command: Command) => {
-      // commander passes `--key` to `audit`, which has an option of this name too
-      const { key, seal } = command.optsWithGlobals<{ key?: string; seal?: string }>();
+      // commander passes `--key` and `--archive` to `audit`, which has options of these names too
+      const { key, seal, archive = [] } = command.optsWithGlobals<VerifyArguments>();
       const keys = key === undefined ? await proof.verifierKeys() : parseKeys(key);
       const kept = seal === undefined ? undefined : await readKept(seal);
+      const archives = archive.map((path) => ({ path, open: () => createReadStream(path) }));
+      const options = { keys, kept, archives };
       const verified = file
-        ? verifyExport(() => createReadStream(file), { keys, kept })
-        : proof.verifyLog({ keys, kept }).catch(explainNotSealed);
+        ? verifyExport(() => createReadStream(file), options)
+        : proof.verifyLog(options).catch(explainNotSealed);
       const summary = await verified.catch(explain);
       print(command, summary, summaryText);
-      if (summary.missing || summary.remarks.length > 0) throw new Remarked();
+      const { missing, missingArchives, remarks } = summary;
+      if (missing || missingArchives.length > 0 || remarks.length > 0) throw new Remarked();
     });
 };
+
+interface VerifyArguments extends WithArchives {
+  readonly key?: string;
+  readonly seal?: string;
+}
 
 /** @throws if one of them is not a verifier key */
 export const parseKeys = (keys: string): NoteVerifier[] =>
@@ -131,11 +142,12 @@ const summaryText = ({
   keys,
   remarks,
   missing,
-}: LogSummary & Partial<VerifiedLog>): string => {
-  const remarked = remarks.length === 0 ? "genuine" : "genuine, with remarks";
+  missingArchives,
+}: VerifiedExport & Partial<VerifiedLog>): string => {
+  const isRemarked = remarks.length > 0 || missingArchives.length > 0;
   const result = missing
     ? `restored from a backup at position ${missing.position}; ${missing.events} events are missing that the kept seal covers. The rest is consistent`
-    : remarked;
+    : `genuine${isRemarked ? ", with remarks" : ""}`;
   const genuine = `${result}: ${events} events and ${seals} seals, the last at ${sealed.at} up to position ${sealed.position}`;
   const partly = `sealed by an earlier release: ${partlyCovered} events of journals, of which only type and data are proven`;
   return [
@@ -148,6 +160,10 @@ const summaryText = ({
           `not sealed yet: ${unsealed} later events. They agree with the others, but a forged one among them, or the removal of the last ones, would not be found`,
           `never sealed: ${uncovered} events of trimmed streams, which grant nothing. Only their form was checked`,
         ]),
+    ...missingArchives.map(
+      ({ file, journals }) =>
+        `remark: ${journals} journals are in the archive with the SHA-256 ${file}; their totals were taken from their postings. Verify them with --archive`,
+    ),
     ...remarks.map((remark) => `remark: ${remark}`),
   ].join("\n");
 };

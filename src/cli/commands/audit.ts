@@ -2,17 +2,16 @@ import type { Writable } from "node:stream";
 import { InvalidArgumentError, Option } from "commander";
 import { type AuditPlace, type AuditRequest, auditPlace } from "../../ledger/audit/audit.ts";
 import { type AuditFormat, auditFormats, auditText } from "../../ledger/audit/audit-format.ts";
-import type { Register } from "../command.ts";
+import { type Register, reading, type WithArchives, withArchives } from "../command.ts";
 
-interface AuditOptions extends Omit<AuditRequest, "apiKey" | "signal"> {
+interface AuditOptions extends Omit<AuditRequest, "apiKey" | "signal">, WithArchives {
   readonly key?: string;
   readonly format: AuditFormat;
 }
 
 /** Exit code 0 means that the replay is complete, or that its reader closed the pipe. */
 export const registerAuditCommand: Register = (program, { withServices }) => {
-  program
-    .command("audit")
+  withArchives(program.command("audit"))
     .description("replay the log to standard output, up to its current end")
     .option("--key <apiKey>", "only this key's events")
     .option("--stream <prefix>", "only streams whose names begin with this text")
@@ -30,9 +29,10 @@ export const registerAuditCommand: Register = (program, { withServices }) => {
         .choices(auditFormats)
         .default("ndjson"),
     )
-    .action(({ key, format, ...request }: AuditOptions) =>
-      withServices(({ audit }) =>
-        write(auditText(audit({ apiKey: key, ...request }), format), process.stdout),
+    .action(({ key, format, archive, ...request }: AuditOptions) =>
+      withServices(
+        ({ audit }) => write(auditText(audit({ apiKey: key, ...request }), format), process.stdout),
+        reading({ archives: archive }),
       ),
     );
 };

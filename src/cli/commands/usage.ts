@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { DailyUsage } from "../../ledger/reports/daily-usage.ts";
 import type { UsageReport, UsageReportRequest } from "../../ledger/reports/usage-report.ts";
 import { count, fields, table } from "../columns.ts";
-import type { Register } from "../command.ts";
+import { type Register, type WithArchives, withArchives } from "../command.ts";
 
 type KeyOptions = Omit<UsageReportRequest, "apiKey">;
 interface DayOptions {
@@ -11,14 +11,16 @@ interface DayOptions {
 }
 
 export const registerUsageCommand: Register = (program, { read }) => {
-  const showKey = read(usageText, {}, ({ reportUsage }, apiKey: string, options: KeyOptions) =>
-    reportUsage({ apiKey, ...options }),
+  const showKey = read(
+    usageText,
+    (_: string, { archive }: KeyOptions & WithArchives) => ({ archives: archive }),
+    ({ reportUsage }, apiKey: string, { archive, ...options }: KeyOptions & WithArchives) =>
+      reportUsage({ apiKey, ...options }),
   );
   const showDay = read(dayText, { keys: "all" }, ({ reportDailyUsage }, day: string) =>
     reportDailyUsage(day),
   );
-  program
-    .command("usage [apiKey]")
+  withArchives(program.command("usage [apiKey]"))
     .description("show a key's usage in a month, by day, engine and voice; or all keys' usage of a day")
     .option("--month <yyyy-mm>", "the month (UTC); default: the current one, or that of --as-of")
     .option(
@@ -31,7 +33,7 @@ export const registerUsageCommand: Register = (program, { read }) => {
     .action(async function (
       this: Command,
       apiKey: string | undefined,
-      { all, day, ...options }: KeyOptions & DayOptions,
+      { all, day, ...options }: KeyOptions & DayOptions & WithArchives,
     ) {
       const isOfKey = apiKey !== undefined && !all && day === undefined;
       if (isOfKey) return await showKey.call(this, apiKey, options);

@@ -13,7 +13,16 @@ import { lostName } from "../../domain/accounts/website.ts";
 import { storedConfig } from "../../domain/accounts/website-config.ts";
 import { parse } from "../../domain/validation.ts";
 import { fields, table } from "../columns.ts";
-import { operator, print, printing, type Reads, type Register, writing } from "../command.ts";
+import {
+  operator,
+  print,
+  printing,
+  type Reads,
+  type Register,
+  type WithArchives,
+  withArchives,
+  writing,
+} from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { readJson } from "../json-file.ts";
 import { type PlanOptions, planGiven, planText, withPlanOptions } from "../plan-options.ts";
@@ -77,19 +86,16 @@ export const registerWebsiteCommands: Register = (program, actions) => {
 };
 
 const registerEraseCommand: Register = (website, { withServices }) => {
-  website
-    .command("erase <id>")
+  withArchives(website.command("erase <id>"))
     .description(
       "erase a website for good: delete the key of its name and origins, and its private audio; end its keys; remove its credentials, lexicons and webhooks",
     )
     .option("--yes", "do not ask for a confirmation")
-    .action(async (id: string, { yes }: { yes?: true }, command: Command) => {
+    .action(async (id: string, { yes, archive }: { yes?: true } & WithArchives, command: Command) => {
       if (!yes) await confirm(`The website ${id} is erased for good.`, "erase");
-      print(
-        command,
-        await withServices(({ eraseWebsite }) => eraseWebsite(id, operator), writing),
-        erasureText,
-      );
+      const access = { ...writing, reads: { archives: archive } };
+      const erasure = await withServices(({ eraseWebsite }) => eraseWebsite(id, operator), access);
+      print(command, erasure, erasureText);
     });
 };
 

@@ -4,7 +4,8 @@ import type { Selection } from "../subscriptions.ts";
 
 export type WriterProtocol = {
   append: { request: AppendRequest; response: AppendResponse };
-  retain: { request: { readonly stream: string; readonly retention: Retention }; response: undefined };
+  /** Hides trimmed events, and responds with false if more of them are to be deleted. */
+  retain: { request: { readonly stream: string; readonly retention: Retention }; response: boolean };
   /** Responds when the stream's events are overwritten in the file and in the write-ahead log. */
   delete: { request: { readonly stream: string }; response: undefined };
   /** Responds after an empty write transaction: a store can be opened although its disk is full. */

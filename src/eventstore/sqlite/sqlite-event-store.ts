@@ -79,7 +79,7 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
     async setRetention(stream, retention) {
       validateWrite(stream, readOnly);
       validateRetention(retention);
-      await writer.call("retain", { stream, retention });
+      while (!(await writer.call("retain", { stream, retention })));
     },
     async deleteStream(stream) {
       validateWrite(stream, readOnly);

@@ -17,9 +17,9 @@ const newStream: StreamRow = { id: 0, revision: -1, first: 0, maxCount: null, ma
 
 /**
  * Bounds a transaction's length. Further trimmed events are hidden at once, and deleted by later
- * appends.
+ * calls.
  */
-const maxDeletedPerAppend = 1000;
+const maxDeletedPerCall = 1000;
 
 export type StreamTable = ReturnType<typeof createStreamTable>;
 
@@ -39,7 +39,7 @@ export const createStreamTable = (db: DatabaseSync) => {
   const updateFirst = db.prepare("UPDATE streams SET first_revision = ? WHERE id = ?");
   const deleteBefore = db.prepare(
     `DELETE FROM events WHERE position IN
-       (SELECT position FROM events WHERE stream = ? AND revision < ? ORDER BY revision LIMIT ${maxDeletedPerAppend})`,
+       (SELECT position FROM events WHERE stream = ? AND revision < ? ORDER BY revision LIMIT ${maxDeletedPerCall})`,
   );
   const deleteAll = db.prepare("DELETE FROM events WHERE stream = ?");
   const created = prepareFind<{ created: number }>(
@@ -74,16 +74,19 @@ export const createStreamTable = (db: DatabaseSync) => {
       deleteAll.run(find(name).id);
       db.exec("PRAGMA secure_delete = FAST");
     },
-    /** Applies retention after an append that ended at `revision`. The last event always stays. */
-    trim: ({ id, first, maxCount, maxAgeSeconds }: StreamRow, revision: number, now: number): void => {
-      if (maxCount === null && maxAgeSeconds === null) return;
+    /**
+     * Applies retention to a stream that ends at `revision`. The last event always stays. Returns
+     * false if more events are to be deleted.
+     */
+    trim: ({ id, first, maxCount, maxAgeSeconds }: StreamRow, revision: number, now: number): boolean => {
+      if (maxCount === null && maxAgeSeconds === null) return true;
       const firstByCount = Math.max(first, revision + 1 - (maxCount ?? Number.POSITIVE_INFINITY));
       const firstKept =
         maxAgeSeconds === null
           ? firstByCount
           : firstSince(id, firstByCount, revision, now - maxAgeSeconds * 1000);
       if (firstKept > first) updateFirst.run(firstKept, id);
-      deleteBefore.run(id, firstKept);
+      return deleteBefore.run(id, firstKept).changes < maxDeletedPerCall;
     },
   };
 };

@@ -106,6 +106,15 @@ const createExecute = (db: DatabaseSync) => {
     return response;
   };
 
+  const retain = (
+    { stream, retention }: WriterProtocol["retain"]["request"],
+    now: number,
+  ): WriterProtocol["retain"]["response"] => {
+    streams.setRetention(stream, retention);
+    const row = streams.find(stream);
+    return streams.trim(row, row.revision, now);
+  };
+
   return (calls: readonly WriterCall[]): WorkerResponse[] => {
     // Times within the log never decrease, even if a process's clock is set back, unless an
     // operator has corrected them.
@@ -118,7 +127,7 @@ const createExecute = (db: DatabaseSync) => {
       }
       if (call.kind === "probe") probe.run();
       if (call.kind === "delete") streams.deleteEvents(call.request.stream);
-      if (call.kind === "retain") streams.setRetention(call.request.stream, call.request.retention);
+      if (call.kind === "retain") return { id: call.id, response: retain(call.request, created) };
       return { id: call.id, response: undefined };
     });
   };

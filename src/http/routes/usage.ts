@@ -69,7 +69,7 @@ export const ownUsageOperation = ({
     cache: [noStore],
     query: queryParams(usageQuery),
     responses: { 200: { description: "The usage.", content: json(OwnUsageResponse) } },
-    errors: [400, 403, 503],
+    errors: [400, 403, 410, 503],
     handle: async ({ query }, ctx) => {
       const apiKey = keyWithSecret(ctx);
       const base = `${publicUrl(ctx.req)}/v2/usage`;

@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import { lazy } from "../../async/lazy.ts";
 import { systemTime, type Time } from "../../async/time.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
-import { openEnd, type Range, rangesIn } from "../../domain/ledger/accounts/revision-ranges.ts";
+import { type Range, rangesIn } from "../../domain/ledger/accounts/revision-ranges.ts";
 import {
   type AccountId,
   type UsageCount,
@@ -10,19 +10,13 @@ import {
   usageAccountStream,
 } from "../../domain/ledger/accounts/usage-account.ts";
 import { type JournalEvent, journalStream } from "../../domain/ledger/journal/journal.ts";
-import type { EpochMs } from "../../domain/time.ts";
-import { type EventStore, eventTime, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
+import { type EventStore, readEvent } from "../../eventstore/event-store.ts";
 import { readUntil } from "../../eventstore/read-until.ts";
 import { readPostedUpTo } from "../journal/journal-reader.ts";
 import { listOpenJournals, readLedgerEnd } from "../journal/journal-registry.ts";
 import { JournalPart, type NeededBy, SelectedAccounts } from "./journal-part.ts";
 import type { KnownEntries, KnownPart, KnownSnapshot, KnownTotals } from "./known-entries.ts";
-
-/** Selects entries up to a time, a log position, or both, inclusive. Default: all. */
-export interface AsOf {
-  readonly time?: EpochMs | undefined;
-  readonly position?: number | undefined;
-}
+import { type AsOf, isWithin, readRanges, requirePlanned } from "./read-ranges.ts";
 
 /**
  * The part of a posting that is needed: its `sums`; the `balance` of the account after it, which
@@ -130,40 +124,13 @@ interface Source {
 
 const readCharges = async (source: Source, { onEvent, ...request }: ChargesConsumer): Promise<void> => {
   const journals = await planJournals(source, request);
+  const onGap = requirePlanned(source.store, journals, request.asOf);
   await pLimit(maxConcurrentReads).map(journals, async ([journal, part]) => {
-    for await (const event of readRanges(source.store, journal, part.ranges(), request)) {
+    for await (const event of readRanges(source.store, journal, part.ranges(), { ...request, onGap })) {
       onEvent(event as unknown as JournalEvent, part.neededBy(event.revision), journal);
     }
   });
 };
-
-/**
- * The events of a journal in ranges that do not overlap, in order, as far as `asOf` includes them.
- * @throws {EventStoreUnavailable}
- */
-export async function* readRanges(
-  store: EventStore,
-  journal: string,
-  ranges: readonly Range[],
-  { asOf = {}, signal }: Pick<ChargesRequest, "asOf" | "signal"> = {},
-): AsyncGenerator<RecordedEvent, void, undefined> {
-  for (const [fromInclusive, toInclusive] of ranges) {
-    const options = {
-      fromInclusive,
-      ...(toInclusive < openEnd && { limit: toInclusive - fromInclusive + 1 }),
-      ...(signal && { signal }),
-    };
-    for await (const event of store.readStream(journalStream(journal), options)) {
-      // Positions and times never go backwards within a journal.
-      if (!isWithin(asOf, event.position, eventTime(event))) return;
-      yield event;
-    }
-  }
-}
-
-/** An event whose time cannot be parsed is included. */
-const isWithin = ({ time, position }: AsOf, at: number, until: string): boolean =>
-  (position === undefined || at <= position) && !(time !== undefined && Date.parse(until) > time);
 
 const planJournals = async (
   { store, selected, snapshot }: Source,

@@ -10,12 +10,12 @@ import { addEntries, addPosting, UsageSum } from "../../domain/ledger/accounts/u
 import { journalStream } from "../../domain/ledger/journal/journal.ts";
 import { readJournalEnd } from "../journal/journal-reader.ts";
 import {
-  type AsOf,
   beginCharges,
   type ChargesReading,
   type ChargesRequest,
   type ChargesSource,
 } from "./read-charges.ts";
+import type { AsOf } from "./read-ranges.ts";
 
 export interface UsageRequest extends AccountId {
   readonly asOf?: AsOf;

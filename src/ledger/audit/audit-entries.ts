@@ -1,4 +1,5 @@
 import { isWellFormed } from "../../domain/event-shapes.ts";
+import { inCanonicalOrder } from "../../domain/ledger/journal/canonical.ts";
 import { type JournalEvent, journalPrefix } from "../../domain/ledger/journal/journal.ts";
 import { expandServings } from "../../domain/ledger/journal/serving-columns.ts";
 import { rateStream } from "../../domain/ledger/rate.ts";
@@ -32,17 +33,24 @@ export interface AuditEntry {
 
 /**
  * Lists the event's entries, in order. If `apiKey` is given, an event of a journal has only the
- * entries of this key.
+ * entries of this key. Archives have the events of journals in canonical order, so that the entries
+ * from an archive are those of the log.
  */
-export const auditEntries = (event: RecordedEvent, apiKey?: string): AuditEntry[] => {
-  const { position, stream, revision, id } = event;
+export const auditEntries = (recorded: RecordedEvent, apiKey?: string): AuditEntry[] => {
+  const { position, stream, revision, id } = recorded;
   if (stream.startsWith(rateStream(""))) return [];
+  const { data, metadata } = recorded;
+  const isOwn = isWellFormed(recorded);
+  const event =
+    isOwn && stream.startsWith(journalPrefix)
+      ? { ...recorded, ...inCanonicalOrder({ data, metadata }) }
+      : recorded;
   const common = { position, stream, revision, id, at: eventTime(event) };
-  const parts = isWellFormed(event) ? partsOf(event as unknown as JournalEvent) : undefined;
+  const parts = isOwn ? partsOf(event as unknown as JournalEvent) : undefined;
   if (!parts) {
     if (apiKey !== undefined && stream.startsWith(journalPrefix)) return [];
-    const { type, data, metadata } = event;
-    return [{ ...common, index: 0, type, data: redact(type, data), metadata }];
+    const { type } = event;
+    return [{ ...common, index: 0, type, data: redact(type, event.data), metadata: event.metadata }];
   }
   return parts.entries.flatMap(({ traceparent, ...data }, index) => {
     if (apiKey !== undefined && data.apiKey !== apiKey) return [];

@@ -6,8 +6,13 @@ import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts"
 import { readLog } from "../../eventstore/follow-events.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
 import type { ChargesSource } from "../accounts/read-charges.ts";
+import {
+  createMissingJournals,
+  type JournalSelection,
+  type MissingJournals,
+} from "../journal/missing-journals.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
-import { type EventFilter, entryFilter } from "./event-filter.ts";
+import { type EventFilter, entryFilter, includesJournals } from "./event-filter.ts";
 import { readKeyEvents } from "./key-events.ts";
 import { positionBefore } from "./log-period.ts";
 
@@ -41,29 +46,46 @@ export const auditPlace = z
  * replay that ends is complete.
  * @throws {Invalid} at once, for a bad time.
  * @throws {NotFound} from the iteration, for a key that was never issued.
+ * @throws {Archived} from the iteration, before the first entry, if servings were deleted after
+ * they were archived; later only if they are deleted meanwhile.
  * @throws {Unavailable} from the iteration, when the event store cannot be read: continue with
  * `after`.
  */
 export type Audit = (request: AuditRequest) => AsyncIterable<AuditEntry>;
 
-export const createAudit =
-  ({ clock = Date.now, ...source }: ChargesSource & { readonly clock?: () => EpochMs }): Audit =>
-  ({ apiKey, stream, type, request, after, signal, from, to }) => {
+export const createAudit = ({
+  clock = Date.now,
+  ...source
+}: ChargesSource & { readonly clock?: () => EpochMs }): Audit => {
+  const { store } = source;
+  const missing = createMissingJournals(store);
+  return ({ apiKey, stream, type, request, after, signal, from, to }) => {
     const times = parse(period, { from, to });
     const { from: fromInclusive, to: toExclusive } = times;
+    const hasJournals = includesJournals({ stream, type });
+    const selection = { fromPosition: firstPosition(after), fromInclusive, toExclusive };
+    const log = readFrom(store, { stream, after, fromInclusive, signal });
     const events =
-      apiKey === undefined
-        ? readFrom(source.store, { stream, after, fromInclusive, signal })
-        : readKeyEvents(source, clock(), {
-            apiKey,
-            fromPosition: firstPosition(after),
-            fromInclusive,
-            toExclusive,
-            signal,
-          });
+      apiKey !== undefined
+        ? readKeyEvents(source, clock(), { apiKey, ...selection, hasJournals, signal })
+        : hasJournals
+          ? complete(log, missing, { stream, ...selection })
+          : log;
     const matches = entryFilter({ stream, type, request }, times);
     return replay(events, apiKey, (entry) => matches(entry) && !isBefore(entry, after));
   };
+};
+
+/** Throws if events are missing, also if they are deleted while the log is read. */
+async function* complete(
+  log: AsyncIterable<RecordedEvent>,
+  missing: MissingJournals,
+  { stream = "", ...selection }: JournalSelection,
+): AsyncGenerator<RecordedEvent, void, undefined> {
+  await missing.requireNone({ stream, ...selection });
+  yield* log;
+  await missing.requireNone({ stream, ...selection });
+}
 
 async function* replay(
   events: AsyncIterable<RecordedEvent>,
@@ -79,7 +101,8 @@ async function* replay(
   }
 }
 
-const firstPosition = (after: AuditPlace | undefined): number =>
+/** The position of the first event that may have entries after the place. */
+export const firstPosition = (after: AuditPlace | undefined): number =>
   after ? after.position + (after.index === undefined ? 1 : 0) : 0;
 
 async function* readFrom(

@@ -7,9 +7,10 @@ import { parse } from "../../domain/validation.ts";
 import { readBatches } from "../../eventstore/follow-events.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import type { ChargesSource } from "../accounts/read-charges.ts";
+import { createMissingJournals, type MissingJournals } from "../journal/missing-journals.ts";
 import type { ReportQueue } from "../reports/report-queue.ts";
 import { auditEntries } from "./audit-entries.ts";
-import { type EventFilter, entryFilter } from "./event-filter.ts";
+import { type EventFilter, entryFilter, includesJournals } from "./event-filter.ts";
 import { readKeyBatches } from "./key-events.ts";
 import { positionBefore, readPeriodEnd } from "./log-period.ts";
 
@@ -43,6 +44,7 @@ export interface EventCounts {
  * `from`, or, for one key, only the events of `readKeyEvents`.
  * @throws {Invalid}
  * @throws {NotFound} for a key that was never issued
+ * @throws {Archived} if servings were deleted after they were archived
  * @throws {Unavailable} if too many counts are waiting, this one takes too long, or the event store
  * cannot be read
  */
@@ -51,36 +53,38 @@ export type CountEvents = (request: CountRequest) => Promise<EventCounts>;
 const dayMs = 24 * 60 * 60_000;
 const period = z.object({ from: instant, to: instant });
 
-export const createCountEvents =
-  ({
-    queue,
-    clock = Date.now,
-    ...source
-  }: ChargesSource & {
-    readonly clock?: () => EpochMs;
-    /** Counts wait here for their turn: each may read a whole day of the log. */
-    readonly queue: ReportQueue;
-  }): CountEvents =>
-  async ({ signal, ...request }) => {
+export const createCountEvents = ({
+  queue,
+  clock = Date.now,
+  ...source
+}: ChargesSource & {
+  readonly clock?: () => EpochMs;
+  /** Counts wait here for their turn: each may read a whole day of the log. */
+  readonly queue: ReportQueue;
+}): CountEvents => {
+  const missing = createMissingJournals(source.store);
+  return async ({ signal, ...request }) => {
     const times = parse(period, { from: request.from, to: request.to });
     if (times.to <= times.from || times.to - times.from > dayMs) {
       throw new Invalid([{ path: ["to"], message: "Must be after `from`, by at most 24 hours." }]);
     }
     return await queue
       .run("event counts", signal, (limited) =>
-        count({ ...request, source, times, now: clock(), signal: limited }),
+        count({ ...request, source, missing, times, now: clock(), signal: limited }),
       )
       .catch(throwUnavailable);
   };
+};
 
 interface Count extends Pick<EventFilter, "apiKey" | "stream" | "type" | "request"> {
   readonly source: ChargesSource;
+  readonly missing: MissingJournals;
   readonly times: z.output<typeof period>;
   readonly now: number;
   readonly signal: AbortSignal;
 }
 
-const count = async ({ source, times, now, signal, ...filter }: Count): Promise<EventCounts> => {
+const count = async ({ source, missing, times, now, signal, ...filter }: Count): Promise<EventCounts> => {
   const { store } = source;
   const { apiKey, stream } = filter;
   const isIncluded = entryFilter(filter, times);
@@ -96,14 +100,13 @@ const count = async ({ source, times, now, signal, ...filter }: Count): Promise<
     ...(stream && { prefixes: [stream] }),
     signal,
   };
-  const ofKey = {
-    fromInclusive: times.from,
-    toExclusive: times.to,
-    fromPosition: fromExclusive === undefined ? 0 : fromExclusive + 1,
-    signal,
-  };
+  const hasJournals = includesJournals(filter);
+  const fromPosition = fromExclusive === undefined ? 0 : fromExclusive + 1;
+  const selection = { fromPosition, fromInclusive: times.from, toExclusive: times.to };
   const batches =
-    apiKey === undefined ? readBatches(store, options) : readKeyBatches(source, now, { apiKey, ...ofKey });
+    apiKey === undefined
+      ? readBatches(store, options)
+      : readKeyBatches(source, now, { apiKey, ...selection, hasJournals, signal });
   for await (const batch of batches) {
     for await (const event of inTimeSlices(batch.events, signal)) {
       asOfPosition = event.position;
@@ -127,6 +130,7 @@ const count = async ({ source, times, now, signal, ...filter }: Count): Promise<
     if (apiKey === undefined && isPast(batch.events.at(-1))) break;
   }
   signal.throwIfAborted();
+  if (apiKey === undefined && hasJournals) await missing.requireNone({ stream, ...selection });
   const minutes = [...counted.values()].sort((a, b) => (a.minute < b.minute ? -1 : 1));
   return { minutes, entries, asOfPosition };
 };

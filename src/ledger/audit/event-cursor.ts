@@ -1,9 +1,13 @@
 import type { RecordedEvent } from "../../eventstore/event-store.ts";
 
+interface Positioned {
+  readonly position: number;
+}
+
 /** A sequence of events in order of position. */
-export interface EventCursor {
+export interface EventCursor<E extends Positioned = RecordedEvent> {
   /** The next event; undefined at the end. */
-  readonly head: RecordedEvent | undefined;
+  readonly head: E | undefined;
   advance(): Promise<void>;
   close(): Promise<void>;
 }
@@ -12,12 +16,12 @@ export interface EventCursor {
  * Opens a cursor. It calls `readRest` only when the first event is consumed, so that few of many
  * cursors hold a page at the same time.
  */
-export const cursorOf = (
-  first: RecordedEvent | undefined,
-  readRest: () => AsyncIterable<RecordedEvent>,
-): EventCursor => {
+export const cursorOf = <E extends Positioned = RecordedEvent>(
+  first: E | undefined,
+  readRest: () => AsyncIterable<E>,
+): EventCursor<E> => {
   let head = first;
-  let rest: AsyncIterator<RecordedEvent> | undefined;
+  let rest: AsyncIterator<E> | undefined;
   return {
     get head() {
       return head;
@@ -34,13 +38,13 @@ export const cursorOf = (
 };
 
 /** The events of all cursors in order of position. Closes the cursors. */
-export async function* mergeByPosition(
-  cursors: readonly EventCursor[],
-): AsyncGenerator<RecordedEvent, void, undefined> {
+export async function* mergeByPosition<E extends Positioned = RecordedEvent>(
+  cursors: readonly EventCursor<E>[],
+): AsyncGenerator<E, void, undefined> {
   let open = cursors.filter(({ head }) => head !== undefined);
   try {
     for (;;) {
-      const next = open.reduce(earlier, undefined);
+      const next = open.reduce<EventCursor<E> | undefined>(earlier, undefined);
       if (next?.head === undefined) return;
       yield next.head;
       await next.advance();
@@ -51,5 +55,8 @@ export async function* mergeByPosition(
   }
 }
 
-const earlier = (best: EventCursor | undefined, one: EventCursor): EventCursor | undefined =>
+const earlier = <E extends Positioned>(
+  best: EventCursor<E> | undefined,
+  one: EventCursor<E>,
+): EventCursor<E> | undefined =>
   one.head && (!best?.head || one.head.position < best.head.position) ? one : best;

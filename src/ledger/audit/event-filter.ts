@@ -1,7 +1,8 @@
 import type { z } from "zod";
 import { keyStream } from "../../domain/accounts/key.ts";
+import { eventTypes } from "../../domain/event-shapes.ts";
 import { usageAccountStream } from "../../domain/ledger/accounts/usage-account.ts";
-import { journalPrefix } from "../../domain/ledger/journal/journal.ts";
+import { journalPrefix, journalTypes } from "../../domain/ledger/journal/journal.ts";
 import type { period } from "../../domain/ledger/period.ts";
 import type { AuditEntry } from "./audit-entries.ts";
 
@@ -18,6 +19,13 @@ export interface EventFilter {
   /** A date or an ISO 8601 time, exclusive, compared with the entries' `at`. */
   readonly to?: string | undefined;
 }
+
+const otherTypes = new Set(eventTypes).difference(new Set<string>(journalTypes));
+
+/** True if the filter may include entries of journals. */
+export const includesJournals = ({ stream = "", type }: Pick<EventFilter, "stream" | "type">): boolean =>
+  (stream.startsWith(journalPrefix) || journalPrefix.startsWith(stream)) &&
+  !(type !== undefined && otherTypes.has(type));
 
 /**
  * Times are compared as numbers: zones and precision may differ. An entry with an unparsable time

@@ -8,9 +8,10 @@ import { parse } from "../../domain/validation.ts";
 import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
 import type { ChargesSource } from "../accounts/read-charges.ts";
-import { type AuditPlace, isBefore } from "./audit.ts";
+import { createMissingJournals } from "../journal/missing-journals.ts";
+import { type AuditPlace, firstPosition, isBefore } from "./audit.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
-import { type EventFilter, entryFilter } from "./event-filter.ts";
+import { type EventFilter, entryFilter, includesJournals } from "./event-filter.ts";
 import { readKeyBatches } from "./key-events.ts";
 import { positionBefore, readPeriodEnd } from "./log-period.ts";
 
@@ -44,6 +45,7 @@ export interface EventLog {
    * the log.
    * @throws {Invalid} for a bad time
    * @throws {NotFound} for a key that was never issued, unless the request waits
+   * @throws {Archived} if servings of the page were deleted after they were archived
    * @throws {Unavailable} if too many requests are waiting, or the event store cannot be read
    */
   page(request: EventsRequest): Promise<EventsPage>;
@@ -64,6 +66,7 @@ export const createEventLog = ({
   readonly time: Time;
 }): EventLog => {
   const { store } = source;
+  const missing = createMissingJournals(store);
   const stopped = new AbortController();
   let waiting = 0;
   return {
@@ -79,10 +82,19 @@ export const createEventLog = ({
         const isIncluded = entryFilter(request, times);
         const stop = AbortSignal.any([signal, ended.signal, stopped.signal]);
         const read = { ...request, after, times, now: clock(), signal: waits ? stop : signal };
-        const events =
-          waits || request.apiKey === undefined ? await sourceOfLog(store, read) : sourceOfKey(source, read);
+        const readsLog = waits || request.apiKey === undefined;
+        const events = readsLog ? await sourceOfLog(store, read) : sourceOfKey(source, read);
         const started = after?.index === undefined ? undefined : await store.eventAt(after.position);
-        return await readPage({ ...request, ...events, after, started, isIncluded, waits, signal });
+        const page = await readPage({ ...request, ...events, after, started, isIncluded, waits, signal });
+        if (readsLog && includesJournals(request))
+          await missing.requireNone({
+            stream: request.stream,
+            fromPosition: firstPosition(after),
+            toPosition: Math.max(page.asOfPosition, page.entries.at(-1)?.position ?? 0),
+            fromInclusive: times.from,
+            toExclusive: times.to,
+          });
+        return page;
       } catch (error) {
         throw toUnavailable(error);
       } finally {
@@ -105,7 +117,7 @@ const startOf = async (
   return position === undefined ? undefined : { position };
 };
 
-interface Read extends Pick<EventFilter, "apiKey" | "stream"> {
+interface Read extends Pick<EventFilter, "apiKey" | "stream" | "type"> {
   readonly after: AuditPlace | undefined;
   readonly times: z.output<typeof period>;
   readonly now: number;
@@ -135,13 +147,17 @@ const sourceOfLog = async (
   };
 };
 
-const sourceOfKey = (source: ChargesSource, { apiKey = "", after, times, now, signal }: Read): Source => ({
+const sourceOfKey = (
+  source: ChargesSource,
+  { apiKey = "", stream, type, after, times, now, signal }: Read,
+): Source => ({
   read: () =>
     readKeyBatches(source, now, {
       apiKey,
       fromPosition: after ? after.position + 1 : 0,
       fromInclusive: times.from,
       toExclusive: times.to,
+      hasJournals: includesJournals({ stream, type }),
       signal,
     }),
   isOver: () => false,

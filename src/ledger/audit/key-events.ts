@@ -14,7 +14,8 @@ import {
   readLastEvent,
 } from "../../eventstore/event-store.ts";
 import type { JournalPart } from "../accounts/journal-part.ts";
-import { beginCharges, type ChargesSource, readRanges } from "../accounts/read-charges.ts";
+import { beginCharges, type ChargesSource, type SummedUp, type Use } from "../accounts/read-charges.ts";
+import { readRanges, requirePlanned } from "../accounts/read-ranges.ts";
 import { readCorrections } from "../journal/clock-corrections.ts";
 import { cursorOf, type EventCursor, mergeByPosition } from "./event-cursor.ts";
 
@@ -25,6 +26,8 @@ interface KeyEventsRequest {
   /** Selects only events of journals at `fromInclusive` or later, and before `toExclusive`. */
   readonly fromInclusive?: number | undefined;
   readonly toExclusive?: number | undefined;
+  /** False leaves out the events of journals. */
+  readonly hasJournals: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -34,6 +37,7 @@ interface KeyEventsRequest {
  * are not posted yet. Events of journals also hold entries of other keys. At most one page per
  * stream that is being read is in memory.
  * @throws {NotFound} for a key that was never issued
+ * @throws {Archived} before the first event, if needed events of journals were deleted
  * @throws {EventStoreUnavailable}
  */
 export async function* readKeyEvents(
@@ -47,8 +51,7 @@ export async function* readKeyEvents(
 /**
  * Yields the events of `readKeyEvents` in batches, as a subscription delivers them. The last batch
  * has `caughtUp`.
- * @throws {NotFound}
- * @throws {EventStoreUnavailable}
+ * @throws as `readKeyEvents` does
  */
 export async function* readKeyBatches(
   source: ChargesSource,
@@ -77,7 +80,7 @@ interface KeyEvents {
 const openKeyEvents = async (
   source: ChargesSource,
   now: number,
-  { apiKey, fromPosition, fromInclusive, toExclusive, signal }: KeyEventsRequest,
+  { apiKey, fromPosition, fromInclusive, toExclusive, hasJournals, signal }: KeyEventsRequest,
 ): Promise<KeyEvents> => {
   const { store } = source;
   const accounts = (await monthsOf(store, apiKey, now)).map((month) => ({ apiKey, month }));
@@ -88,14 +91,12 @@ const openKeyEvents = async (
   const upTo = Math.max(reading.end, ...ends.map((end) => end?.position ?? 0));
   const firsts = await Promise.all(ends.map((end) => end && firstFrom(store, end, fromPosition)));
   const found = firsts.filter((first) => first !== undefined);
-  const journals = await reading.plan({
-    signal,
-    useOf: ({ sums, position }) => {
-      // Earlier postings name only events that are earlier still.
-      if (position < fromPosition) return "end";
-      return fromInclusive !== undefined && Date.parse(sums.until) < fromInclusive ? "nothing" : "entries";
-    },
-  });
+  const useOf = ({ sums, position }: SummedUp): Use => {
+    // Earlier postings name only events that are earlier still.
+    if (position < fromPosition) return "end";
+    return fromInclusive !== undefined && Date.parse(sums.until) < fromInclusive ? "nothing" : "entries";
+  };
+  const journals = hasJournals ? await reading.plan({ signal, useOf }) : new Map<string, JournalPart>();
   const cursors = [
     ...found.map((first) =>
       cursorOf(first, () =>
@@ -114,16 +115,19 @@ const journalCursors = (
   store: EventStore,
   journals: ReadonlyMap<string, JournalPart>,
   { toExclusive, signal }: Pick<KeyEventsRequest, "toExclusive" | "signal">,
-): Promise<EventCursor[]> =>
-  pLimit(maxConcurrentReads).map(journals, async ([journal, part]) => {
+): Promise<EventCursor[]> => {
+  const asOf = toExclusive === undefined ? {} : { time: toExclusive - 1 };
+  const onGap = requirePlanned(store, journals, asOf);
+  return pLimit(maxConcurrentReads).map(journals, async ([journal, part]) => {
     const [range, ...others] = part.ranges();
     const [fromInclusive, toInclusive] = range ?? [openEnd, openEnd];
     const head = range && (await readEvent(store, journalStream(journal), { fromInclusive }));
+    if (toInclusive < openEnd && head?.revision !== fromInclusive) await onGap();
     const rest =
       fromInclusive < toInclusive ? [[fromInclusive + 1, toInclusive] as Range, ...others] : others;
-    const asOf = toExclusive === undefined ? {} : { time: toExclusive - 1 };
-    return cursorOf(head, () => readRanges(store, journal, rest, { asOf, signal }));
+    return cursorOf(head, () => readRanges(store, journal, rest, { asOf, signal, onGap }));
   });
+};
 
 async function* between(
   events: AsyncIterable<RecordedEvent>,

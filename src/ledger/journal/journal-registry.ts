@@ -68,8 +68,8 @@ const isJournalsEvent = (event: RecordedEvent): event is RecordedEvent & Journal
 export const readJournalRegistry = async (
   store: EventStore,
 ): Promise<StreamSnapshot<OpenJournals> | undefined> => {
-  // A page of the stream is read only if the last event is malformed or another program's.
-  for (const options of [{ limit: 1 }, {}]) {
+  // More is read only if the last event names an archive, is malformed, or another program's.
+  for (const options of [{ limit: 1 }, { limit: 4 }, {}]) {
     for await (const { data, revision, position } of readRegistryBackwards(store, options)) {
       return { state: data.open, revision, position };
     }

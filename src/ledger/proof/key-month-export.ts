@@ -25,6 +25,7 @@ import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore
 import { toUnavailable } from "../../eventstore/store-error.ts";
 import { cursorOf, mergeByPosition } from "../audit/event-cursor.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
+import { requireNotArchived } from "../journal/missing-journals.ts";
 import { sealIntervalMs } from "./seal-schedule.ts";
 import { readLastSealEvent, readSealedEvents } from "./sealed-log.ts";
 import type { Seals } from "./seals.ts";
@@ -42,6 +43,8 @@ interface KeyMonthRequest {
  * streams of the whole log once, to prove that the seal covers the events.
  * @throws {Invalid} for a bad month
  * @throws {NotFound} for a key that was never issued
+ * @throws {Archived} before the first chunk, if one of the journals was deleted after it was
+ * archived; later only if one is deleted meanwhile
  * @throws as `Seals.sealIfDue` does
  * @throws {Unavailable} when the event store cannot be read
  */
@@ -205,6 +208,7 @@ async function* exportText(
     ...keyMonthStreams(keyMonth),
     ...[...journals].map((journal) => `${journalPrefix}${journal}`),
   ];
+  await requireNotArchived(store, streams);
   const reads = pLimit(maxConcurrentReads);
   const cursors = await Promise.all(
     streams.map((stream) =>
@@ -223,5 +227,6 @@ async function* exportText(
     yield chunk;
     chunk = "";
   }
+  await requireNotArchived(store, streams); // they may have been deleted meanwhile
   yield chunk + writer.end();
 }

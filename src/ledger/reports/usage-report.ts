@@ -17,9 +17,10 @@ import {
   readLastEvent,
 } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
-import { type AsOf, readRanges } from "../accounts/read-charges.ts";
+import { type AsOf, readRanges } from "../accounts/read-ranges.ts";
 import type { UsageReader, UsageRequest } from "../accounts/usage-reader.ts";
 import { readCorrections } from "../journal/clock-corrections.ts";
+import { createMissingJournals } from "../journal/missing-journals.ts";
 
 export interface UsageReportRequest {
   readonly apiKey: string;
@@ -88,6 +89,8 @@ interface QuotaSince {
  * A key's usage in a month, in characters and requests, as of any time or any position of the log.
  * @throws {Invalid} for a bad month, time or position
  * @throws {NotFound} for a key that was never issued
+ * @throws {Archived} if needed servings, or the event at the position, were deleted after they were
+ * archived
  * @throws {Unavailable} when the event store cannot be read
  */
 export type ReportUsage = (request: UsageReportRequest) => Promise<UsageReport>;
@@ -196,6 +199,7 @@ const correctionsOf = async (
 const timeAt = async (store: EventStore, position: number): Promise<number> => {
   const event = await store.eventAt(position);
   if (event) return Date.parse(eventTime(event));
+  await createMissingJournals(store).requireNone({ fromPosition: position, toPosition: position });
   throw new Invalid([{ path: ["asOfPosition"], message: "Must be the position of an event in the log." }]);
 };
 

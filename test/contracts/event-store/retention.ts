@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { WrongExpectedRevision } from "../../../src/eventstore/event-store.ts";
 import { event, eventsOf, fill, read, readLog, rejectionOf, revisions } from "./events.ts";
 import type { Rule } from "./rule.ts";
 
@@ -30,6 +31,18 @@ export const retentionRules = (rule: Rule): void => {
     const young = Array.from({ length: 100 }, (_, n) => 300 + n);
     expect(revisions(await read(store, "s"))).to.deep.equal(young);
     expect(revisions(await read(store, "s", { direction: "backwards" }))).to.deep.equal(young.toReversed());
+  });
+
+  rule("trims existing events at once by `maxCount`, and reads show where they begin", async ({ store }) => {
+    await fill(store, "s", 2500);
+    await store.setRetention("s", { maxCount: 2 });
+    expect(revisions(await read(store, "s"))).to.deep.equal([2498, 2499]);
+    expect(revisions(await read(store, "s", { fromInclusive: 5, limit: 1 }))).to.deep.equal([2498]);
+    await store.setRetention("s", { maxCount: 2 });
+    expect(revisions(await read(store, "s", { direction: "backwards" }))).to.deep.equal([2499, 2498]);
+    expect(await rejectionOf(() => store.append("s", [event()], "none"))).to.be.instanceOf(
+      WrongExpectedRevision,
+    );
   });
 
   rule("trims existing events at the next append", async ({ store }) => {

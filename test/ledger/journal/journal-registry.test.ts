@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { journalRegistryStream } from "../../../src/domain/ledger/journal/journal-registry.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
+import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { validatedEventStore } from "../../../src/eventstore/validated-event-store.ts";
 import {
   createJournalRegistry,
@@ -55,6 +56,26 @@ describe("the registry of journals", () => {
     const position = await journals.open("c");
     const snapshot = await readJournalRegistry(temporary.store);
     expect(snapshot).to.deep.equal({ state: ["a", "b", "c"], revision: 2, position });
+  });
+
+  it("restores its state from the last four events after the archive of journals", async () => {
+    const { store } = temporary;
+    const position = await registry().open("a");
+    await store.append(
+      journalRegistryStream,
+      [{ id: randomUUID(), type: "JournalsArchived", data: {}, metadata: {} }],
+      0,
+    );
+    const limits: (number | undefined)[] = [];
+    const watched: EventStore = {
+      ...store,
+      readStream: (stream, options) => {
+        limits.push(options?.limit);
+        return store.readStream(stream, options);
+      },
+    };
+    expect(await readJournalRegistry(watched)).to.deep.equal({ state: ["a"], revision: 0, position });
+    expect(limits).to.deep.equal([1, 4]);
   });
 
   it("ignores events of other programs in its stream", async () => {

@@ -211,12 +211,23 @@ describe("the verification of events without their lines' digests", () => {
 
   const verifyEvents = (list: readonly ProvenEvent[], kept?: string): LogSummary => {
     const plan: SealPlan[] = [];
-    for (const event of list) if (event.stream === "seals") addToPlan(plan, event);
+    for (const event of list) if (event.stream === "seals") addToPlan(plan, event, () => false);
     const checkpoint = kept === undefined ? undefined : parseCheckpoint(openNote(kept, keys) ?? "");
     const verifier = createLogVerifier({ keys, plan, kept: checkpoint });
     for (const event of list) verifier.add(event);
     return verifier.end();
   };
+
+  it("is prepared with the heads of absent journals only", () => {
+    const headsOf = (isAbsent: (journal: string) => boolean): string[] => {
+      const plan: SealPlan[] = [];
+      for (const event of events) if (event.stream === "seals") addToPlan(plan, event, isAbsent);
+      return plan.flatMap(({ heads }) => heads.map(({ journal }) => journal));
+    };
+    expect(headsOf(() => false)).to.deep.equal([]);
+    expect(new Set(headsOf((journal) => journal === "j1"))).to.deep.equal(new Set(["j1"]));
+  });
+
   const problem = (list: readonly ProvenEvent[], kept?: string): string => {
     try {
       verifyEvents(list, kept);

@@ -11,9 +11,14 @@ export const createJournalledLog = (store: EventStore, start = "2026-11-05T10:00
   let seconds = 0;
 
   const now = (): string => new Date(Date.parse(start) + 1_000 * seconds).toISOString();
-  const append = async (stream: string, type: string, data: object): Promise<void> => {
+  const append = async (
+    stream: string,
+    type: string,
+    data: object,
+    id: string = randomUUID(),
+  ): Promise<void> => {
     seconds += 1;
-    const event = { id: randomUUID(), type, data: { ...data, at: now() }, metadata: { actor: "system" } };
+    const event = { id, type, data: { ...data, at: now() }, metadata: { actor: "system" } };
     await store.append(stream, [event], "any");
   };
   const extend = async (journal: string, type: string, data: object): Promise<void> => {

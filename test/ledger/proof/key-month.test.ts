@@ -3,7 +3,11 @@ import fc from "fast-check";
 import { freePlan } from "../../../src/domain/accounts/plan.ts";
 import { NotFound } from "../../../src/domain/errors.ts";
 import { eventDigest } from "../../../src/domain/ledger/journal/canonical.ts";
-import { createExportReader, createExportWriter } from "../../../src/domain/ledger/proof/export-lines.ts";
+import {
+  createExportReader,
+  createExportWriter,
+  signedWith,
+} from "../../../src/domain/ledger/proof/export-lines.ts";
 import { type KeyMonthSummary, verifyKeyMonth } from "../../../src/domain/ledger/proof/key-month-verifier.ts";
 import { NotGenuine } from "../../../src/domain/ledger/proof/not-genuine.ts";
 import type { InclusionProof } from "../../../src/domain/ledger/seals/merkle-proof.ts";
@@ -213,7 +217,7 @@ describe("the export of a key's month", () => {
 });
 
 const eventsOf = (lines: readonly string[]): { event: ProvenEvent; inclusion?: InclusionProof }[] => {
-  const reader = createExportReader(() => keys);
+  const reader = createExportReader(signedWith(() => keys));
   return lines
     .slice(0, -1)
     .map((line) => reader.read(Buffer.from(line.slice(0, -1))) as { event: ProvenEvent });

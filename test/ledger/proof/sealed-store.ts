@@ -1,11 +1,14 @@
 import { systemTime } from "../../../src/async/time.ts";
-import type { LogSummary } from "../../../src/domain/ledger/proof/log-verifier.ts";
 import { createNoteSigner, createNoteVerifier } from "../../../src/domain/ledger/seals/note-signer.ts";
 import type { NoteVerifier } from "../../../src/domain/ledger/seals/seal-note.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { postOnBehalf } from "../../../src/ledger/accounts/post-on-behalf.ts";
 import { createAuditExport } from "../../../src/ledger/proof/audit-export.ts";
-import { type VerifyOptions, verifyExport } from "../../../src/ledger/proof/audit-verify.ts";
+import {
+  type VerifiedExport,
+  type VerifyOptions,
+  verifyExport,
+} from "../../../src/ledger/proof/audit-verify.ts";
 import { createSeals } from "../../../src/ledger/proof/seals.ts";
 import { collect } from "../../support/collect.ts";
 import { createJournalledLog } from "./journalled-log.ts";
@@ -21,8 +24,8 @@ export const verifierOf = ({ verifierKey }: { readonly verifierKey: string }): N
 export const keys = [verifierOf(signer)];
 
 /** A log with its seals and exports. */
-export const sealing = (store: EventStore) => {
-  const log = createJournalledLog(store);
+export const sealing = (store: EventStore, start?: string) => {
+  const log = createJournalledLog(store, start);
   const seals = createSeals({
     store,
     signer,
@@ -46,11 +49,11 @@ export const sealing = (store: EventStore) => {
   };
 };
 
-export const verify = (exported: Buffer, options: VerifyOptions = { keys }): Promise<LogSummary> =>
+export const verify = (exported: Buffer, options: VerifyOptions = { keys }): Promise<VerifiedExport> =>
   verifyExport(() => inChunks(exported), options);
 
 /** Chunks that end within lines. */
-async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
+export async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
   const size = 1_000;
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
 }

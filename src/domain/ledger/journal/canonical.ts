@@ -80,6 +80,16 @@ const requireCanonical = (value: number): void => {
   }
 };
 
+/** The value with its members in canonical order, in which exports have them. */
+export const inCanonicalOrder = <T>(value: T): T => {
+  try {
+    if (isInCanonicalOrder(value)) return value;
+  } catch (error) {
+    if (!(error instanceof NotCanonical)) throw error;
+  }
+  return JSON.parse(storedJson(value)) as T;
+};
+
 interface TypedEvent {
   readonly type: string;
   readonly data: object;

@@ -53,24 +53,19 @@ const endMember = '{"lines":';
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder();
 
-/**
- * `readKeys`: the keys that may have signed the export, called after all events have been returned.
- * `explain`: called if none of them did. It may throw an error that explains why.
- */
-export const createExportReader = (
-  readKeys: () => readonly NoteVerifier[],
-  explain: () => unknown = () => {},
-) => {
-  const bytes = createHash("sha256");
-  let last: ProvenEvent | undefined;
-  let lines = 0;
-  let hasEnded = false;
+/** Checks the signed note at the end of an export of so many lines with this digest. */
+type CheckEnd = (note: string, lines: number, digest: Uint8Array) => void;
 
-  const checkEnd = (text: string): void => {
-    const { note } = parse(text) as Partial<ExportEnd>;
+/**
+ * The check of exports that one of the keys must have signed.
+ * `readKeys`: called after all events have been returned.
+ * `explain`: called if none of the keys signed the export. It may throw an error that explains why.
+ */
+export const signedWith =
+  (readKeys: () => readonly NoteVerifier[], explain: () => unknown = () => {}): CheckEnd =>
+  (note, lines, digest) => {
     const keys = readKeys();
-    const signed = openNote(String(note), keys);
-    const digest = bytes.digest();
+    const signed = openNote(note, keys);
     if (signed === undefined) {
       explain();
       throw new NotGenuine("the end of the export is not signed with a given key");
@@ -78,6 +73,18 @@ export const createExportReader = (
     if (!keys.some(({ name }) => signed === noteText(name, lines, digest))) {
       throw new NotGenuine(`the export's signature is for other lines than these ${lines}`);
     }
+  };
+
+/** Reads an export line by line. */
+export const createExportReader = (requireSigned: CheckEnd) => {
+  const bytes = createHash("sha256");
+  let last: ProvenEvent | undefined;
+  let lines = 0;
+  let hasEnded = false;
+
+  const checkEnd = (text: string): void => {
+    const { note } = parse(text) as Partial<ExportEnd>;
+    requireSigned(String(note), lines, bytes.digest());
     if (text !== endText({ lines, note: String(note) }))
       throw new NotGenuine("the end of the export was changed");
     hasEnded = true;
@@ -168,13 +175,22 @@ const isProvenEvent = (event: Partial<ProvenEvent>): event is ProvenEvent =>
   event.data !== undefined &&
   event.metadata !== undefined;
 
-/** True for the lines of seals, and for a few others. */
-export const isSealLine = (line: Uint8Array): boolean => lenient.decode(line).includes('"stream":"seals"');
+/** Canonical JSON is sorted: a line ends with the event's revision, stream and type. */
+const maxEndBytes = 512;
+
+/**
+ * True for the lines of seals, archives and first events of journals, which must be known before
+ * the others are verified, and for a few others.
+ */
+export const isNeededFirst = (line: Uint8Array): boolean => {
+  const text = lenient.decode(line.subarray(-maxEndBytes));
+  return ['"stream":"seals"', '"type":"JournalsArchived"', '"revision":0,"stream":"journal-'].some((part) =>
+    text.includes(part),
+  );
+};
 
 /** The event of a line, unchecked: `read` checks all lines. Undefined if there is none. */
-export const peekEvent = (
-  line: Uint8Array,
-): Pick<ProvenEvent, "stream" | "revision" | "type" | "data" | "metadata"> | undefined => {
+export const peekEvent = (line: Uint8Array): ProvenEvent | undefined => {
   const event = parse(lenient.decode(line)) as Partial<ProvenEvent>;
   return isProvenEvent(event) ? event : undefined;
 };

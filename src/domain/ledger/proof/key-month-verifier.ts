@@ -9,7 +9,7 @@ import type { ProvenEvent } from "../seals/proven-event.ts";
 import { journalLeaf, type SealEvent, type Sealed, sealsStream, withoutEnvelopes } from "../seals/seal.ts";
 import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from "../seals/seal-note.ts";
 import { createOrderCheck, isWellFormedProof, requireForm, runChecks, verifiedLeaf } from "./event-check.ts";
-import { createExportReader, type ExportedEvent, readLines } from "./export-lines.ts";
+import { createExportReader, type ExportedEvent, readLines, signedWith } from "./export-lines.ts";
 import { createForeignEvents } from "./foreign-events.ts";
 import { createJournalChains } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
@@ -230,7 +230,7 @@ export const verifyKeyMonth = async (
   keyMonth: KeyMonth,
   onEvents: (streams: ReadonlyMap<string, number>) => void = () => {},
 ): Promise<KeyMonthSummary> => {
-  const reader = createExportReader(() => keys);
+  const reader = createExportReader(signedWith(() => keys));
   const verifier = createKeyMonthVerifier(keys, keyMonth);
   async function* reported(): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {

@@ -3,6 +3,7 @@ import { formatRefusal, logStream } from "../../log-format.ts";
 import { journalPrefix } from "../journal/journal.ts";
 import type { JournalRegistryEvent } from "../journal/journal-registry.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
+import { createArchiveCheck, type PlannedArchive } from "./archive-check.ts";
 import { createOrderCheck, isWellFormedProof, requireForm, runChecks } from "./event-check.ts";
 import { createForeignEvents } from "./foreign-events.ts";
 import { createJournalChains } from "./journal-chains.ts";
@@ -38,19 +39,31 @@ export interface LogSummary {
   readonly missing?: MissingSeal;
 }
 
-/** Verifies a log event by event, in order of position. */
-export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => {
+interface LogVerifierOptions extends Omit<SealCheckOptions, "chains"> {
+  /** All archives that the log names, in order. Default: none. */
+  readonly archives?: readonly PlannedArchive[];
+}
+
+/**
+ * Verifies a log event by event, in order of position. Ignores the events of absent journals: some
+ * of them may be missing.
+ */
+export const createLogVerifier = ({ archives = [], ...options }: LogVerifierOptions) => {
+  const { absent } = options;
   const checkOrder = createOrderCheck();
   const chains = createJournalChains();
   const foreign = createForeignEvents(chains.isRegistered);
   const seals = createSealCheck({ ...options, chains });
-  const postings = new PostingsCheck();
-  const quotas = new QuotaCheck();
+  const postings = new PostingsCheck(undefined, absent);
+  const quotas = new QuotaCheck(undefined, absent);
+  const archived = createArchiveCheck({ archives, chains, absent, acceptedKeys: seals.acceptedKeys });
   const times = createTimeCheck();
   let events = 0;
 
   return {
-    /** True for an event of another program, which needs no form. Counts it. */
+    /** True for an event of another program, which needs no form. */
+    isForeign: (event: ProvenEvent): boolean => foreign.recognise(event) !== undefined,
+    /** Counts an event of another program. */
     findForeign: (event: ProvenEvent): boolean => {
       const kind = foreign.recognise(event);
       if (kind !== undefined) foreign.count(kind, event);
@@ -72,6 +85,7 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
      * @throws {UnsupportedLogFormat}
      */
     add: (event: ProvenEvent): void => {
+      if (absent && isOfJournal(event, absent)) return;
       requireForm(event, isWellFormedProof);
       if (isOfType<JournalRegistryEvent, ProvenEvent>(event, ["JournalOpened"]))
         foreign.requireNew(event.data.journal, event);
@@ -84,6 +98,7 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
         postings.add(event);
         quotas.add(event);
         seals.add(event);
+        archived.add(event);
       });
       times.add(event);
       events += 1;
@@ -97,8 +112,11 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
     end: (): LogSummary => {
       const { last, remarks, ...counts } = seals.end();
       const { position, at, note } = last;
-      const all = [...remarks, ...times.remarks(), ...foreign.remarks()];
+      const all = [...remarks, ...archived.end(), ...times.remarks(), ...foreign.remarks()];
       return { events, sealed: { position, at, note }, ...counts, remarks: all };
     },
   };
 };
+
+const isOfJournal = ({ stream }: ProvenEvent, journals: ReadonlySet<string>): boolean =>
+  stream.startsWith(journalPrefix) && journals.has(stream.slice(journalPrefix.length));

@@ -60,13 +60,23 @@ const noTotals = (): AccountTotals => ({
  */
 export class PostingsCheck {
   readonly #covers: (account: string) => boolean;
+  readonly #absent: ReadonlySet<string>;
+  /** True while an absent journal is open: it may have unposted entries of any account. */
+  #isAbsentOpen = false;
   readonly #journals = new Map<string, Map<string, AccountEntries>>();
   readonly #accounts = new Map<string, AccountTotals>();
   readonly #closed = new Set<string>();
 
-  /** `covers`: the accounts to check; default: all. */
-  constructor(covers: (account: string) => boolean = () => true) {
+  /**
+   * `covers`: the accounts to check; default: all. `absent`: archived journals whose events are
+   * missing; their postings are not recomputed.
+   */
+  constructor(
+    covers: (account: string) => boolean = () => true,
+    absent: ReadonlySet<string> = new Set<string>(),
+  ) {
     this.#covers = covers;
+    this.#absent = absent;
   }
 
   /** @throws {NotGenuine} */
@@ -105,7 +115,8 @@ export class PostingsCheck {
       throw new NotGenuine(`${nameOf(event)} follows the closing of its account`);
     const totals = this.#accounts.get(account) ?? noTotals();
     if (event.type === "UsagePosted") {
-      checkPosting(event, this.#journals.get(event.data.journal)?.get(account));
+      const { journal } = event.data;
+      if (!this.#absent.has(journal)) checkPosting(event, this.#journals.get(journal)?.get(account));
       addToTotals(totals, event);
       this.#accounts.set(account, totals);
     } else if (event.type === "QuotaThresholdCrossed") {
@@ -119,7 +130,9 @@ export class PostingsCheck {
   }
 
   #forget(event: ProvenEvent): void {
-    if (!isOfType<JournalRegistryEvent, ProvenEvent>(event, ["JournalRetired"])) return;
+    if (!isOfType<JournalRegistryEvent, ProvenEvent>(event, ["JournalOpened", "JournalRetired"])) return;
+    this.#isAbsentOpen = event.data.open.some((journal) => this.#absent.has(journal));
+    if (event.type === "JournalOpened") return;
     this.#checkPosted(event, event.data.journal, Number.POSITIVE_INFINITY);
     this.#journals.delete(event.data.journal);
   }
@@ -137,8 +150,12 @@ export class PostingsCheck {
     }
   }
 
-  /** All characters that were charged up to now, including those that were voided later. */
+  /**
+   * All characters that were charged up to now, including those that were voided later. Unknown,
+   * and therefore unlimited, while an absent journal is open.
+   */
   #chargedTo(account: string, { balance, voided }: AccountTotals): number {
+    if (this.#isAbsentOpen) return Number.POSITIVE_INFINITY;
     let charged = balance.characters + voided.characters;
     for (const { sum } of this.#unpostedTo(account)) charged += sum.characters + sum.voided.characters;
     return charged;

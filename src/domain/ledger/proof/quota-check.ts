@@ -63,6 +63,7 @@ const planLagMs = 10 * 60_000;
  */
 export class QuotaCheck {
   readonly #covers: (stream: string) => boolean;
+  readonly #absent: ReadonlySet<string>;
   readonly #plans = createPlans();
   readonly #quotas = new Map<string, Quota>();
   /**
@@ -77,9 +78,16 @@ export class QuotaCheck {
    */
   readonly #closedMonths = new Set<string>();
 
-  /** `covers`: the quota streams to check; default: all. */
-  constructor(covers: (stream: string) => boolean = () => true) {
+  /**
+   * `covers`: the quota streams to check; default: all. `absent`: archived journals whose events
+   * are missing; what they have spent is unknown.
+   */
+  constructor(
+    covers: (stream: string) => boolean = () => true,
+    absent: ReadonlySet<string> = new Set<string>(),
+  ) {
     this.#covers = covers;
+    this.#absent = absent;
   }
 
   /** @throws {NotGenuine} */
@@ -134,16 +142,21 @@ export class QuotaCheck {
     const before = this.#quotas.get(stream) ?? quotaDecider.initial();
     const after = quotaDecider.evolve(before, event);
     this.#quotas.set(stream, after);
-    if (event.type === "ReservationSettled") this.#checkSettled(event, before);
-    else if (event.type === "CharactersReserved" || event.type === "ReservationReturned") {
-      const total = this.#spentBy(event.data.journal, stream);
-      if (event.data.total < total) throw otherTotal(event, `at least ${total}`);
-    }
+    const isAbsent = "journal" in event.data && this.#absent.has(event.data.journal);
+    if (!isAbsent) this.#checkTotal(event, before);
     const quota = this.#plans.highestQuota(parseQuotaStream(stream).apiKey, event.created);
     if (event.type === "CharactersReserved" && after.total > quota) {
       throw new NotGenuine(
         `${nameOf(event)} raises the reserved characters to ${after.total}, above the quota of ${quota}`,
       );
+    }
+  }
+
+  #checkTotal(event: ProvenEvent & QuotaEvent, before: Quota): void {
+    if (event.type === "ReservationSettled") this.#checkSettled(event, before);
+    else if (event.type === "CharactersReserved" || event.type === "ReservationReturned") {
+      const total = this.#spentBy(event.data.journal, event.stream);
+      if (event.data.total < total) throw otherTotal(event, `at least ${total}`);
     }
   }
 

@@ -3,6 +3,7 @@ import { isOfType } from "../../event-shapes.ts";
 import { appendLeaf, emptyTree, type MerkleTree, rootOf } from "../seals/merkle.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
 import {
+  byJournal,
   eventLeaf,
   isSealed,
   type JournalHead,
@@ -29,6 +30,8 @@ export interface SealPlan extends Pick<Sealed, "position" | "at"> {
   readonly revision: number;
   /** False for a seal of an earlier release. */
   readonly coversEnvelopes: boolean;
+  /** Of the journals that the seal lists, those whose events are missing. */
+  readonly heads: readonly JournalHead[];
 }
 
 /** A checkpoint that the auditor has kept. */
@@ -43,6 +46,11 @@ export interface SealCheckOptions {
   /** All seals, in order. */
   readonly plan: readonly SealPlan[];
   readonly chains: ReturnType<typeof createJournalChains>;
+  /**
+   * Archived journals whose events are missing. Their last events are taken from the seals, which
+   * are signed. Default: none.
+   */
+  readonly absent?: ReadonlySet<string> | undefined;
   /** One of the seals must have this checkpoint, unless the log was restored from a backup. */
   readonly kept?: KeptSeal | undefined;
 }
@@ -51,14 +59,20 @@ type PlannedEvent = Pick<ProvenEvent, "stream" | "revision" | "type" | "data" | 
 
 /**
  * Adds an event of the stream `seals`. A seal out of order is ignored here: the verification
- * reports it. So are events of other programs, which have revisions too.
+ * reports it. So are events of other programs, which have revisions too. A plan holds the heads of
+ * absent journals only, because a log has many seals.
  */
-export const addToPlan = (plan: SealPlan[], event: PlannedEvent): void => {
+export const addToPlan = (
+  plan: SealPlan[],
+  event: PlannedEvent,
+  isAbsent: (journal: string) => boolean = () => false,
+): void => {
   const isNext = event.revision > (plan.at(-1)?.revision ?? -1);
   if (!isNext || !isOfType<SealEvent, typeof event>(event, ["Sealed"])) return;
   const { position, at, journals } = event.data;
   const coversEnvelopes = journals.every(({ envelopes }) => envelopes !== undefined);
-  plan.push({ revision: event.revision, position, at, coversEnvelopes });
+  const heads = journals.filter(({ journal }) => isAbsent(journal));
+  plan.push({ revision: event.revision, position, at, coversEnvelopes, heads });
 };
 
 /** The tree that a seal must have. */
@@ -83,7 +97,7 @@ interface SealsSummary {
  * Builds the tree from the events, and compares it with every seal. So each seal is consistent with
  * all earlier ones.
  */
-export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) => {
+export const createSealCheck = ({ keys, plan, chains, absent, kept }: SealCheckOptions) => {
   const covered = new Map<number, Covered>();
   const restores = createRestoreCheck();
   let tree = emptyTree;
@@ -101,7 +115,9 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
   const partlyCovered = new Map<string, number>();
 
   const cover = (seal: SealPlan): void => {
-    const heads = seal.coversEnvelopes ? chains.heads() : chains.heads().map(withoutEnvelopes);
+    const present = seal.coversEnvelopes ? chains.heads() : chains.heads().map(withoutEnvelopes);
+    const missing = seal.heads.filter(({ journal }) => absent?.has(journal));
+    const heads = [...present, ...missing].sort(byJournal);
     chains.forgetRetired();
     for (const head of heads) {
       tree = appendLeaf(tree, journalLeaf(head));

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import {
+  Archived,
   Conflict,
   EngineFailed,
   Forbidden,
@@ -14,7 +15,7 @@ import {
 import { describeLimits, limits, RateLimited } from "../../../limits/limits.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { rateLimits, retryAfter, unsatisfiedRange, upgrade, wwwAuthenticate } from "../headers.ts";
-import type { ErrorResponse } from "./error-response.ts";
+import { detailsOf, type ErrorResponse } from "./error-response.ts";
 
 /** An error as it is sent. Nothing else about the error may leave the service. */
 export interface PresentedError {
@@ -172,6 +173,13 @@ export const errorTypes = {
     description: "The request conflicts with the state of the resource.",
     example: new Conflict("A key has at most 10 secrets: revoke one first."),
   }),
+  410: errorType({
+    type: Archived,
+    code: "ARCHIVED",
+    description:
+      "The response needs single servings that were deleted after they were archived; `archives` names the files that have them.",
+    example: new Archived([{ file: "5b".repeat(32), journals: 12, months: ["2026-01", "2026-02"] }]),
+  }),
   413: errorType({
     type: PayloadTooLarge,
     code: "PAYLOAD_TOO_LARGE",
@@ -248,7 +256,6 @@ export const presentError = (error: unknown): PresentedError => {
   const status = statuses.find((one) => isOfType(error, errorTypes[one])) ?? 500;
   const { code, headers } = errorTypes[status];
   const { message } = status === 500 ? unknownError : (error as Error);
-  const errors = error instanceof Invalid && { errors: [...error.problems] };
   return {
     status,
     headers: { "Cache-Control": noStore, ...headers?.(error as Error) },
@@ -257,7 +264,7 @@ export const presentError = (error: unknown): PresentedError => {
         message,
         statusCode: status,
         ...(code && { code: typeof code === "string" ? code : code(error as Error) }),
-        ...errors,
+        ...detailsOf(error),
       },
     },
   };

@@ -113,7 +113,7 @@ export const audioReportOperations = ({
     summary: "List the most served sounds of at most 31 days",
     query: queryParams(z.object({ ...period, limit: z.coerce.number().int().min(1).max(100).default(25) })),
     responses: ok("The sounds, the most served one first.", audioList satisfies z.ZodType<AudioList>),
-    errors: [503],
+    errors: [410, 503],
     handle: ({ query }, _, ctx) => audioReports.list({ ...query, signal: disconnectSignal(ctx) }),
   }),
   adminOperation({
@@ -125,7 +125,7 @@ export const audioReportOperations = ({
     params: pathParams({ hash }),
     query: queryParams(z.object(period)),
     responses: ok("The sound.", details satisfies z.ZodType<AudioDetails>),
-    errors: [404, 503],
+    errors: [404, 410, 503],
     handle: ({ params, query }, _, ctx) =>
       audioReports.find(params.hash, { ...query, signal: disconnectSignal(ctx) }),
   }),

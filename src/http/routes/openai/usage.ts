@@ -128,7 +128,7 @@ export const openAiUsageOperation = ({
     cache: [noStore],
     query,
     responses: { 200: { description: "A page of buckets, the earliest first.", content: json(usagePage) } },
-    errors: [400, 403, 503],
+    errors: [400, 403, 410, 503],
     handle: async ({ query: asked }, ctx) => {
       const apiKey = keyOf(ctx);
       const { user_ids: users } = asked;

@@ -83,7 +83,7 @@ export const eventOperations = ({
     summary: "List entries of the log, a page at a time, or wait for new ones",
     query: queryParams(eventsQuery),
     responses: ok("A page of entries, in order of position.", eventsPage),
-    errors: [404, 503],
+    errors: [404, 410, 503],
     handle: ({ query: { wait, ...query } }, _, ctx) =>
       eventLog.page({ ...query, waitMs: wait * 1_000, signal: disconnectSignal(ctx) }),
   }),
@@ -94,7 +94,7 @@ export const eventOperations = ({
     summary: "Count the entries of at most a day by minute (UTC) and type",
     query: queryParams(countsQuery),
     responses: ok("The counts.", eventCounts),
-    errors: [404, 503],
+    errors: [404, 410, 503],
     handle: ({ query }, _, ctx) => countEvents({ ...query, signal: disconnectSignal(ctx) }),
   }),
 ];

@@ -59,7 +59,7 @@ export const proofOperation = ({ exportKeyMonth }: { readonly exportKeyMonth: Ex
         content: { "application/x-ndjson": { schema: z.union([exportedEvent, exportEnd]) } },
       },
     },
-    errors: [404, 503],
+    errors: [404, 410, 503],
     handle: async ({ params, query }, _, ctx) => {
       const lines = exportKeyMonth({ ...params, ...query, signal: disconnectSignal(ctx) });
       await respondWithText(ctx, lines, "application/x-ndjson");

@@ -75,7 +75,7 @@ export const usageOperation = ({ reportUsage }: { reportUsage: ReportUsage }): O
     params: pathParams({ apiKey }),
     query: queryParams(usageQuery),
     responses: ok("The totals.", usageReport),
-    errors: [503],
+    errors: [410, 503],
     handle: ({ params, query }, _, ctx) =>
       reportUsage({ ...params, ...query, signal: disconnectSignal(ctx) }),
   });
@@ -147,7 +147,7 @@ export const auditOperation = ({ audit }: { audit: Audit }): Operation =>
         },
       },
     },
-    errors: [404, 503],
+    errors: [404, 410, 503],
     handle: async ({ query: { format: requested, ...request } }, _, ctx) => {
       const format = requested ?? acceptedFormat(ctx);
       const text = auditText(audit({ ...request, signal: disconnectSignal(ctx) }), format);
