@@ -71,15 +71,19 @@ export const describedService = () => {
     await folder.remove();
   });
 
-  /** Sends a request, and validates the response against the document. */
-  const ask: Exchange = async (sent) => {
-    const received = await connection.exchange(sent);
-    const place = `${sent.method} ${sent.path.slice(0, 200)}`;
-    expect(contract.deviations(sent, received), place).to.deep.equal([]);
-    expect(received.headers["x-request-id"], place).to.match(/^[0-9a-f-]{36}$/);
-    if (received.status >= 400 && received.body.length > 0) refusals.add(messageIn(received));
-    return received;
-  };
+  /** Validates the responses of an exchange against the document. */
+  const validated =
+    (exchange: Exchange): Exchange =>
+    async (sent) => {
+      const received = await exchange(sent);
+      const place = `${sent.method} ${sent.path.slice(0, 200)}`;
+      expect(contract.deviations(sent, received), place).to.deep.equal([]);
+      expect(received.headers["x-request-id"], place).to.match(/^[0-9a-f-]{36}$/);
+      if (received.status >= 400 && received.body.length > 0) refusals.add(messageIn(received));
+      return received;
+    };
+
+  const ask = validated((sent) => connection.exchange(sent));
 
   const expectStatus = async (status: number, sent: Sent): Promise<Received> => {
     const received = await ask(sent);
@@ -143,6 +147,7 @@ export const describedService = () => {
     allResponses: async (): Promise<void> => {
       for (const once of rules) await once();
     },
+    validated,
     ask,
     expectStatus,
     get,

@@ -63,6 +63,7 @@ export const refusalResponses = (api: DescribedApi): void => {
       for (const sent of open) await expectStatus(401, as(sent, guess));
       for (const sent of [...unauthenticated(), ...open, verification])
         await repeatUntilTooMany(as(sent, guess));
+      await expectStatus(429, as({ method: "GET", path: "/health" }, guess));
     });
   });
 };

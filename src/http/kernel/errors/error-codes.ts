@@ -178,7 +178,7 @@ export const errorTypes = {
     code: "ARCHIVED",
     description:
       "The response needs single servings that were deleted after they were archived; `archives` names the files that have them.",
-    example: new Archived([{ file: "5b".repeat(32), journals: 12, months: ["2026-01", "2026-02"] }]),
+    example: new Archived([{ file: "5b".repeat(32), journals: 3, months: ["2026-01"] }]),
   }),
   413: errorType({
     type: PayloadTooLarge,
