@@ -367,6 +367,19 @@ describe("an archive of journals", () => {
     await verifyLog(store, { keys });
   });
 
+  it("is not recorded if another archive has one of its journals meanwhile", async () => {
+    const file = createMemoryFile();
+    const publish = async (): Promise<void> => {
+      await file.publish();
+      const other = { before: month, file: createMemoryFile() };
+      await archiving(sealed, store, later, { maxJournals: 1 }).archive(other, { actor: "cli" });
+    };
+    expect(String(await rejection(archive({ ...file, publish })))).to.match(
+      /another archive has journal old-/,
+    );
+    expect(await archiveEvents()).to.have.length(1);
+  });
+
   it("is recorded once if another command adopts its file meanwhile, and both succeed", async () => {
     const file = createMemoryFile();
     const publish = async (): Promise<void> => {
