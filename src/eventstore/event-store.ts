@@ -233,7 +233,7 @@ export class EventStoreLost extends EventStoreUnavailable {
  * Returns the event's own time, `data.at` (ISO 8601, UTC), by which audits and reports select
  * events. An event without one gets the time at which it was stored, so that no audit omits it.
  */
-export const eventTime = ({ data, created }: RecordedEvent): string =>
+export const eventTime = ({ data, created }: Pick<RecordedEvent, "data" | "created">): string =>
   hasTime(data) ? data.at : new Date(created).toISOString();
 
 /** Events of other programs may have any JSON value, or bytes, as data. */

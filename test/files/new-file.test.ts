@@ -1,7 +1,7 @@
-import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { link, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { createNewFile } from "../../src/files/new-file.ts";
+import { createNewFile, openDurableFile } from "../../src/files/new-file.ts";
 import { withTemporaryFolder } from "../support/child-process.ts";
 import { collect } from "../support/collect.ts";
 import { rejection } from "../support/rejection.ts";
@@ -60,5 +60,19 @@ describe("a new file", () => {
       expect(String(await rejection(createNewFile(path)))).to.include("another process is writing it");
       await file.write(texts());
       await file.publish();
+    }));
+
+  it("loses its second name, which a killed process has left, when it is opened again", () =>
+    withTemporaryFolder(async (folder) => {
+      const [path, other] = [join(folder, "file"), join(folder, "other")];
+      await writeFile(path, "text");
+      await link(path, `${path}.part`);
+      const { read } = await openDurableFile(path);
+      expect(Buffer.concat(await collect(read())).toString()).to.equal("text");
+      await writeFile(other, "text");
+      await writeFile(`${other}.part`, "another text");
+      await openDurableFile(other);
+      expect((await readdir(folder)).sort()).to.deep.equal(["file", "other", "other.part"]);
+      expect(String(await rejection(openDurableFile(folder)))).to.include("is not a file");
     }));
 });

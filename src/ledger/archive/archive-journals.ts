@@ -13,6 +13,7 @@ import {
 } from "../../domain/ledger/archive/journals-archived.ts";
 import { journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
+import { startOfMonth } from "../../domain/ledger/month.ts";
 import { month } from "../../domain/ledger/period.ts";
 import { createExportWriter } from "../../domain/ledger/proof/export-lines.ts";
 import { NotGenuine } from "../../domain/ledger/proof/not-genuine.ts";
@@ -32,7 +33,7 @@ import { toUnavailable } from "../../eventstore/store-error.ts";
 import { uuidv7 } from "../../eventstore/uuid.ts";
 import { readArchives } from "../journal/archived-journals.ts";
 import type { Seals } from "../proof/seals.ts";
-import { readWritten, requireSealedEnds } from "./read-written.ts";
+import { readWritten, requireSealedEnds, type WrittenArchive } from "./read-written.ts";
 import { readRecordedArchive, selectRecorded } from "./recorded-archive.ts";
 import { type ArchivableJournals, selectJournals } from "./select-journals.ts";
 
@@ -77,6 +78,7 @@ export interface ArchiveJournals {
    * Records `JournalsArchived` for the file of an `archive` that was interrupted before it did.
    * Returns undefined if it is recorded.
    * @throws as `archive` does, and if the journals in the file do not qualify
+   * @throws {Invalid} if an event in the file does not precede the month
    */
   adopt(
     request: ArchiveRequest<ExistingArchive>,
@@ -152,6 +154,7 @@ export const createArchiveJournals = (options: ArchiveOptions): ArchiveJournals 
     adopt: async ({ before, file }, metadata) => {
       try {
         const written = await readWritten(file, keys);
+        if (written.lastAt >= startOfMonth(parse(month, before))) throw endsLater(written, before);
         const recorded = await readArchives(store);
         if (recorded.some(({ data }) => data.file === written.digest)) return undefined;
         const selected = await select(before, metadata, new Set(written.ends.keys()));
@@ -197,6 +200,16 @@ const nothingToArchive = (before: string): Invalid =>
       message: `no journal ended before ${before} and more than 90 days ago that no archive has.`,
     },
   ]);
+
+const endsLater = ({ lastAt }: WrittenArchive, before: string): Invalid => {
+  const last = new Date(lastAt).toISOString();
+  return new Invalid([
+    {
+      path: ["before"],
+      message: `the last event in the file is of ${last}, which does not precede ${before}.`,
+    },
+  ]);
+};
 
 async function* archiveLines(
   store: EventStore,
@@ -259,10 +272,11 @@ const record = async (
     const archived = new Set<string>();
     let revision = -1;
     for await (const recorded of store.readStream(journalRegistryStream)) {
-      if (recorded.id === event.id) return; // the response to an earlier attempt was lost
       revision = recorded.revision;
-      if (isOfType<JournalsArchivedEvent, RecordedEvent>(recorded, ["JournalsArchived"]))
-        for (const journal of recorded.data.journals) archived.add(journal);
+      if (!isOfType<JournalsArchivedEvent, RecordedEvent>(recorded, ["JournalsArchived"])) continue;
+      // The response to an earlier attempt was lost, or another command has adopted the file.
+      if (recorded.data.file === data.file && recorded.data.note === data.note) return;
+      for (const journal of recorded.data.journals) archived.add(journal);
     }
     const other = data.journals.find((journal) => archived.has(journal));
     if (other !== undefined)

@@ -6,6 +6,8 @@ import { NotGenuine, nameOf } from "../../domain/ledger/proof/not-genuine.ts";
 import type { ProvenEvent } from "../../domain/ledger/seals/proven-event.ts";
 import { envelopeDigest, type JournalHead } from "../../domain/ledger/seals/seal.ts";
 import type { NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
+import type { EpochMs } from "../../domain/time.ts";
+import { eventTime } from "../../eventstore/event-store.ts";
 
 interface End {
   readonly revision: number;
@@ -19,6 +21,8 @@ export interface WrittenArchive {
   readonly digest: string;
   /** The last event of each journal. */
   readonly ends: ReadonlyMap<string, End>;
+  /** The latest time of an event, as its process or the event store states it. */
+  readonly lastAt: EpochMs;
 }
 
 /**
@@ -37,6 +41,7 @@ export const readWritten = async (
     }
   }
   const ends = new Map<string, End>();
+  let lastAt = 0;
   const reader = createExportReader(signedWith(() => keys));
   for await (const line of readLines(digested())) {
     const event = reader.read(line)?.event;
@@ -45,9 +50,10 @@ export const readWritten = async (
       throw new NotGenuine(`it is no archive: it has ${nameOf(event)}`);
     const journal = event.stream.slice(journalPrefix.length);
     ends.set(journal, continued(event, ends.get(journal)));
+    lastAt = Math.max(lastAt, event.created, Date.parse(eventTime(event)));
   }
   reader.end();
-  return { digest: bytes.digest("hex"), ends };
+  return { digest: bytes.digest("hex"), ends, lastAt };
 };
 
 const continued = (event: ProvenEvent, end: End | undefined): End => {

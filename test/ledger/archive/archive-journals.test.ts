@@ -367,6 +367,40 @@ describe("an archive of journals", () => {
     await verifyLog(store, { keys });
   });
 
+  it("is not recorded if another archive has one of its journals meanwhile", async () => {
+    const file = createMemoryFile();
+    const publish = async (): Promise<void> => {
+      await file.publish();
+      const other = { before: month, file: createMemoryFile() };
+      await archiving(sealed, store, later, { maxJournals: 1 }).archive(other, { actor: "cli" });
+    };
+    expect(String(await rejection(archive({ ...file, publish })))).to.match(
+      /another archive has journal old-/,
+    );
+    expect(await archiveEvents()).to.have.length(1);
+  });
+
+  it("is recorded once if another command adopts its file meanwhile, and both succeed", async () => {
+    const file = createMemoryFile();
+    const publish = async (): Promise<void> => {
+      await file.publish();
+      const adopted = await archiving(sealed, store, later).adopt({ before: month, file }, { actor: "cli" });
+      expect(adopted?.journals).to.deep.equal(old);
+    };
+    expect((await archive({ ...file, publish })).journals).to.deep.equal(old);
+    expect(await archiveEvents()).to.have.length(1);
+  });
+
+  it("is adopted only with a month that all of its events precede, also after it was recorded", async () => {
+    const file = createMemoryFile();
+    await archive(file);
+    const adopt = (before: string) =>
+      archiving(sealed, store, later).adopt({ before, file }, { actor: "cli" });
+    for (const before of [start.slice(0, 7), "2020-01", "none"])
+      expect(await rejection(adopt(before)), before).to.be.instanceOf(Invalid);
+    expect(await adopt(month)).to.equal(undefined);
+  });
+
   it("makes any of its journals dispensable, with the same result", async () => {
     const file = createMemoryFile();
     const { file: digest } = await archive(file);
