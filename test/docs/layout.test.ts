@@ -65,6 +65,7 @@ describe("the documents", () => {
       `${operate}/install.md#upgrade`,
       `${operate}/backup.md#make-a-backup`,
       `${operate}/backup.md#restore-it`,
+      `${operate}/backup.md#archive-old-journals`,
       `${operate}/master-key.md#it-is-lost`,
       `${operate}/master-key.md#rotating-it`,
       `${operate}/master-key.md#the-seal-key`,
