@@ -72,7 +72,7 @@ export const obtainEventLogId = async (
 };
 
 /**
- * Records that archived journals may be missing. Earlier versions refuse the log from then on.
+ * Records that archived journals may be missing. Versions of format 2 refuse the log from then on.
  * @throws {Unavailable}
  */
 export const raiseLogFormat = async (handler: CommandHandler, at: string): Promise<void> => {

@@ -1,5 +1,5 @@
 import { type AudioStore, AudioStoreUnavailable } from "../../audio/store/audio-store.ts";
-import { Archived, Unavailable } from "../../domain/errors.ts";
+import { Archived, type ArchivedPart, Unavailable } from "../../domain/errors.ts";
 import { startOfMonth } from "../../domain/ledger/month.ts";
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import type { Audit } from "../../ledger/audit/audit.ts";
@@ -36,8 +36,8 @@ export const createDeletePrivateAudio =
       served.add(hash);
       if (isByok(engine)) servedByProvider.add(hash);
     };
-    let missing: Archived | undefined;
-    for (const apiKey of apiKeys) missing = (await readServings(audit, apiKey, add)) ?? missing;
+    const missing: ArchivedPart[] = [];
+    for (const apiKey of apiKeys) missing.push(...(await readServings(audit, apiKey, add)));
     const stored = new Set<string>();
     if (served.size > 0) {
       const store = await openStore();
@@ -46,26 +46,37 @@ export const createDeletePrivateAudio =
       for (const hash of await listed(store, "audio", servedByProvider)) stored.add(hash);
     }
     for (const hash of stored) await deleteAudio(hash, context);
-    if (missing) throw missing;
+    if (missing.length > 0) throw new Archived(byFile(missing));
     return stored.size;
   };
 
-/** Resolves with an error if it read only the months after those whose servings were deleted. */
+/** Each file once: the keys of a website may share journals, or need different files. */
+const byFile = (parts: readonly ArchivedPart[]): ArchivedPart[] => {
+  const files = new Map<string, ArchivedPart>();
+  for (const { file, journals, months } of parts) {
+    const other = files.get(file) ?? { journals: 0, months: [] };
+    const all = [...new Set([...other.months, ...months])].sort();
+    files.set(file, { file, journals: Math.max(other.journals, journals), months: all });
+  }
+  return [...files.values()];
+};
+
+/** Resolves with the archives whose months, and those before, were left out. */
 const readServings = async (
   audit: Audit,
   apiKey: string,
   onServing: (entry: AuditEntry) => void,
-): Promise<Archived | undefined> => {
+): Promise<readonly ArchivedPart[]> => {
   const request = { apiKey, type: "SynthesisServed" };
   try {
     for await (const serving of audit(request)) onServing(serving);
-    return undefined;
+    return [];
   } catch (error) {
     if (!(error instanceof Archived)) throw error;
     const months = error.archives.flatMap((archive) => archive.months).sort();
     const from = new Date(startOfMonth(months.at(-1) as string, 1)).toISOString();
     for await (const serving of audit({ ...request, from })) onServing(serving);
-    return error;
+    return error.archives;
   }
 };
 

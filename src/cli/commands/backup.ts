@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { CopiedAudio, RestoredAudio } from "../../application/backup/copy-audio.ts";
 import type { Manifest } from "../../application/backup/manifest.ts";
 import type { NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
+import type { MissingArchive } from "../../ledger/proof/audit-verify.ts";
 import { count, fields } from "../columns.ts";
 import { print, Remarked } from "../command.ts";
 import { readPassphrase } from "../passphrase.ts";
@@ -41,6 +42,8 @@ export interface VerifiedLog {
   readonly seals: "trusted" | "untrusted" | "unsealed";
   /** The number of events after the last seal. */
   readonly unsealed: number | undefined;
+  /** Archives of journals that were deleted before the backup. */
+  readonly missingArchives: readonly MissingArchive[];
 }
 
 interface RestoredBackup {
@@ -206,6 +209,7 @@ const restoredText = (restored: RestoredBackup & { directory: string }): string 
     restored: directory,
     ...logFields(manifest),
     verified: `${verifiedTexts[log.seals]}${unsealed}`,
+    archives: archivesText(log.missingArchives),
     audio: audio ? restoredAudioText(audio) : "not restored",
     missing: audio && namesText(audio.missing),
     damaged: audio && namesText(audio.damaged),
@@ -222,6 +226,15 @@ const restoredText = (restored: RestoredBackup & { directory: string }): string 
     warning: warningText(warnings),
   });
 };
+
+const archivesText = (archives: readonly MissingArchive[]): string | undefined =>
+  archives.length === 0
+    ? undefined
+    : archives
+        .map(
+          ({ file, journals }) => `${count(journals)} journals are only in the file with the SHA-256 ${file}`,
+        )
+        .join("; ");
 
 const restoredAudioText = ({ objects, restored, deleted, missing, damaged }: RestoredAudio): string =>
   [

@@ -197,7 +197,7 @@ const nothingToArchive = (before: string): Invalid =>
   new Invalid([
     {
       path: ["before"],
-      message: `no journal ended before ${before} and more than 90 days ago that no archive has.`,
+      message: `no journal ended before ${before} and more than 90 days ago, or archives have them all.`,
     },
   ]);
 

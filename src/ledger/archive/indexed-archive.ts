@@ -3,7 +3,7 @@ import { journalStream } from "../../domain/ledger/journal/journal.ts";
 import { createExportReader, readLines } from "../../domain/ledger/proof/export-lines.ts";
 import { NotGenuine, nameOf } from "../../domain/ledger/proof/not-genuine.ts";
 import type { ReadOptions, RecordedEvent } from "../../eventstore/event-store.ts";
-import type { ArchiveFile, FoundArchive } from "../proof/archive-files.ts";
+import { type ArchiveFile, addTo, type FoundArchive } from "../proof/archive-files.ts";
 
 /** An archive that is read at any place. */
 export interface SeekableArchive extends ArchiveFile {
@@ -78,16 +78,10 @@ const readIndex = async (file: SeekableArchive, archive: FoundArchive["archive"]
   const streams = new Map([...names.keys()].map((stream) => [stream, stream]));
   const lines = { positions: [], offsets: [0], digests: [], streams: [], byStream: names } as Lines;
   const digest = createHash("sha256");
-  async function* digested(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of file.open()) {
-      digest.update(chunk);
-      yield chunk;
-    }
-  }
   // The log names the digest of all bytes, so it does not matter who signed their end.
   const reader = createExportReader(() => {});
   let offset = 0;
-  for await (const line of readLines(digested())) {
+  for await (const line of readLines(addTo(digest, file.open()))) {
     const event = reader.read(line)?.event;
     offset += line.length + 1;
     if (!event) continue;

@@ -8,6 +8,7 @@ import { envelopeDigest, type JournalHead } from "../../domain/ledger/seals/seal
 import type { NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
 import type { EpochMs } from "../../domain/time.ts";
 import { eventTime } from "../../eventstore/event-store.ts";
+import { addTo } from "../proof/archive-files.ts";
 
 interface End {
   readonly revision: number;
@@ -34,16 +35,10 @@ export const readWritten = async (
   keys: readonly NoteVerifier[],
 ): Promise<WrittenArchive> => {
   const bytes = createHash("sha256");
-  async function* digested(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of file.read()) {
-      bytes.update(chunk);
-      yield chunk;
-    }
-  }
   const ends = new Map<string, End>();
   let lastAt = 0;
   const reader = createExportReader(signedWith(() => keys));
-  for await (const line of readLines(digested())) {
+  for await (const line of readLines(addTo(bytes, file.read()))) {
     const event = reader.read(line)?.event;
     if (!event) continue;
     if (!event.stream.startsWith(journalPrefix))

@@ -1,7 +1,6 @@
 import { isOfType } from "../../domain/event-shapes.ts";
 import { canonicalJson } from "../../domain/ledger/journal/canonical.ts";
-import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
-import { addToArchives, type PlannedArchive } from "../../domain/ledger/proof/archive-check.ts";
+import type { PlannedArchive } from "../../domain/ledger/proof/archive-check.ts";
 import { NotGenuine, nameOf } from "../../domain/ledger/proof/not-genuine.ts";
 import { provenEvent } from "../../domain/ledger/seals/proven-event.ts";
 import type { SealEvent } from "../../domain/ledger/seals/seal.ts";
@@ -13,6 +12,7 @@ import type {
 } from "../../eventstore/event-store.ts";
 import { isSelected } from "../../eventstore/subscriptions.ts";
 import { cursorOf, mergeByPosition } from "../audit/event-cursor.ts";
+import { readArchives } from "../journal/archived-journals.ts";
 import { findArchives } from "../proof/archive-files.ts";
 import { readLastSealEvent } from "../proof/sealed-log.ts";
 import { type IndexedArchive, indexArchive, type SeekableArchive } from "./indexed-archive.ts";
@@ -51,9 +51,8 @@ export const withArchivedJournals = async (
 const sealedArchives = async (store: EventStore): Promise<PlannedArchive[]> => {
   const seal = await readLastSealEvent(store);
   const sealedUpTo = seal && isOfType<SealEvent, RecordedEvent>(seal, ["Sealed"]) ? seal.data.position : -1;
-  const archives: PlannedArchive[] = [];
-  for await (const event of store.readStream(journalRegistryStream)) addToArchives(archives, event);
-  return archives.filter(({ position }) => position <= sealedUpTo);
+  const archives = (await readArchives(store)).filter(({ position }) => position <= sealedUpTo);
+  return archives.map(({ position, data: { file, journals } }) => ({ position, file, journals }));
 };
 
 /** Bounds the memory if the log has a long gap. */

@@ -90,7 +90,7 @@ export const createMissingJournals = (store: Pick<EventStore, "readStream">): Mi
     return { opened: opened.get(journal) ?? { position: -1, at: end.at }, end };
   };
 
-  const lostMonths = async (archive: Archive, selection: JournalSelection): Promise<string[][]> => {
+  const missingMonths = async (archive: Archive, selection: JournalSelection): Promise<string[][]> => {
     const limit = pLimit(maxConcurrentReads);
     const candidates = archive.journals.filter((journal) =>
       mayHave({ journal, opened: opened.get(journal), retired: retired.get(journal) }, selection),
@@ -98,7 +98,7 @@ export const createMissingJournals = (store: Pick<EventStore, "readStream">): Mi
     const found = await limit.map(candidates, async (journal) => {
       const one = missing.get(journal) ?? (await find(journal, archive));
       if (one) missing.set(journal, one);
-      return one && hasLost(one, selection) ? monthsOf(one) : [];
+      return one && lacksSelected(one, selection) ? monthsOf(one) : [];
     });
     return found.filter((ofJournal) => ofJournal.length > 0);
   };
@@ -108,7 +108,7 @@ export const createMissingJournals = (store: Pick<EventStore, "readStream">): Mi
       await readRegistry();
       const parts: ArchivedPart[] = [];
       for (const archive of archives.filter((one) => isReached(one, selection))) {
-        const found = await lostMonths(archive, selection);
+        const found = await missingMonths(archive, selection);
         const { file } = archive;
         if (found.length > 0)
           parts.push({ file, journals: found.length, months: [...new Set(found.flat())].sort() });
@@ -150,7 +150,7 @@ const mayHave = (
     (fromPosition < retired.position && !(Date.parse(retired.at) + timeToleranceMs < fromInclusive)));
 
 /** Times never go backwards within a journal. */
-const hasLost = (
+const lacksSelected = (
   { end }: MissingJournal,
   { fromPosition = 0, fromInclusive = Number.NEGATIVE_INFINITY }: JournalSelection,
 ): boolean => fromPosition < end.position && !(Date.parse(end.at) < fromInclusive);

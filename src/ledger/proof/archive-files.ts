@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { canonicalJson } from "../../domain/ledger/journal/canonical.ts";
 import { journalStream } from "../../domain/ledger/journal/journal.ts";
 import type { PlannedArchive } from "../../domain/ledger/proof/archive-check.ts";
@@ -13,6 +13,17 @@ export interface ArchiveFile {
   /** For messages. */
   readonly path: string;
   open(): AsyncIterable<Uint8Array>;
+}
+
+/** Passes the bytes on, and adds them to the digest. */
+export async function* addTo(
+  digest: Hash,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of chunks) {
+    digest.update(chunk);
+    yield chunk;
+  }
 }
 
 /** A file and the archive that the log names it for. */
@@ -81,15 +92,9 @@ const requireSame = (event: ProvenEvent, other: ProvenEvent): void =>
 async function* readArchive({ file, archive }: FoundArchive): AsyncGenerator<ProvenEvent, void, undefined> {
   const streams = new Set(archive.journals.map(journalStream));
   const digest = createHash("sha256");
-  async function* digested(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of file.open()) {
-      digest.update(chunk);
-      yield chunk;
-    }
-  }
   // The log names the digest of all bytes, so it does not matter who signed their end.
   const reader = createExportReader(() => {});
-  for await (const line of readLines(digested())) {
+  for await (const line of readLines(addTo(digest, file.open()))) {
     const event = reader.read(line)?.event;
     if (event && !streams.has(event.stream))
       throw new NotGenuine(`${nameOf(event)} in ${file.path} is of no journal that the archive has`);

@@ -32,7 +32,7 @@ export interface VerifyOptions {
 }
 
 /** An archive whose file was not given, although the log lacks journals of it. */
-interface MissingArchive {
+export interface MissingArchive {
   /** SHA-256 (hex) of the file. */
   readonly file: string;
   /** The number of journals that the log lacks. */

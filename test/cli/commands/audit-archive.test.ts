@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -91,6 +91,20 @@ for (const [name, open] of Object.entries(logs)) {
       expect(JSON.parse((await voxledger(...hours, "--archive", file)).stdout)).to.deep.equal(usage);
       expect(JSON.parse((await voxledger(...day)).stdout)).to.deep.include(total);
     });
+
+    if (name === "SQLite") {
+      it("is named by a restore, because the backup lacks the journals, too", async () => {
+        const other = await mkdtemp(join(tmpdir(), "voxledger-restored-"));
+        const [backup, DATA_DIR] = [join(other, "backup"), join(other, "data")];
+        expect(await voxledger("backup", backup, "--no-audio")).to.include({ exitCode: 0, stderr: "" });
+        await mkdir(DATA_DIR);
+        await copyFile(join(folder, "master.key"), join(DATA_DIR, "master.key"));
+        const { exitCode, stdout } = await runCli(["restore", backup, "--no-audio"], { DATA_DIR });
+        expect(exitCode).to.equal(0);
+        expect(stdout).to.match(/^archives +3 journals are only in the file with the SHA-256 [0-9a-f]{64}$/m);
+        await rm(other, { recursive: true });
+      });
+    }
 
     it("refuses a file that the log does not name, before it prints anything", async () => {
       const other = join(folder, "other.ndjson");

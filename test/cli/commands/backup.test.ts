@@ -32,7 +32,7 @@ const copied = { objects: 12, bytes: 123_456, copied: 2, repaired: 0, gone: 0, d
 const audio = { objects: 12, restored: 12, deleted: 0, missing: [], damaged: [] };
 const complete = {
   ...{ manifest, audio, pausedWebhooks: 0, isSealed: true, hasMasterKey: true, warnings: [] },
-  log: { seals: "trusted", unsealed: 3 },
+  log: { seals: "trusted", unsealed: 3, missingArchives: [] },
 } as const;
 const verifierKey = createNoteSigner("voxledger/log-1", Buffer.alloc(32, 7)).verifierKey;
 
@@ -133,8 +133,11 @@ describe("the commands backup and restore", () => {
     const lines: [object, RegExp][] = [
       [{ hasMasterKey: false }, /^master key +missing: put the key mk-1 into DATA_DIR\/master\.key/m],
       [{ isSealed: false }, /^seal +none states the restore.* --log-restored --no-audio; .* --without-key$/m],
-      [{ log: { seals: "untrusted", unsealed: 0 } }, /^verified +only with the keys in the backup itself/m],
-      [{ log: { seals: "unsealed", unsealed: undefined } }, /^verified +there is no seal: /m],
+      [
+        { log: { ...complete.log, seals: "untrusted" } },
+        /^verified +only with the keys in the backup itself/m,
+      ],
+      [{ log: { ...complete.log, seals: "unsealed" } }, /^verified +there is no seal: /m],
       [
         { pausedWebhooks: 3 },
         /^webhooks +3 paused: continue each with `voxledger webhook change ID --enable`$/m,

@@ -88,9 +88,12 @@ const verify = async (
   keys: readonly NoteVerifier[],
   seals: VerifiedLog["seals"],
 ): Promise<VerifiedLog> => {
-  if (seals !== "unsealed") return { seals, unsealed: (await verifyLog(events, { keys })).unsealed };
+  if (seals !== "unsealed") {
+    const { unsealed, missingArchives } = await verifyLog(events, { keys });
+    return { seals, unsealed, missingArchives };
+  }
   await events.checkIntegrity();
-  return { seals, unsealed: undefined };
+  return { seals, unsealed: undefined, missingArchives: [] };
 };
 
 /**

@@ -38,7 +38,7 @@ describe("a restore", () => {
     await lose();
     const { audio, manifest, ...restored } = await restore();
     expect(restored).to.deep.include({ hasMasterKey: true, isSealed: true, pausedWebhooks: 0 });
-    expect(restored.log).to.deep.equal({ seals: "trusted", unsealed: 0 });
+    expect(restored.log).to.deep.equal({ seals: "trusted", unsealed: 0, missingArchives: [] });
     expect(audio).to.include({ objects: 1, restored: 1 });
     expect(await read("data/master.key")).to.equal(key);
     expect(await read("data/seal.pub")).to.equal(publicKeys);
