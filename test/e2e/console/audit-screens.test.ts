@@ -5,7 +5,7 @@ import { seriousViolations } from "../../support/accessibility.ts";
 import { openBrowser } from "../../support/browser.ts";
 import { admin, registerWebsite, synthesize } from "../../support/client.ts";
 import { duringSuite } from "../../support/during.ts";
-import { startServiceForBrowser } from "../../support/in-process-service.ts";
+import { startInProcessService } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
 
 const auditorToken = "auditor-token-0123456789";
@@ -13,7 +13,13 @@ const markup = `<img src="x" onerror="document.title='run'">`;
 const month = () => new Date().toISOString().slice(0, 7);
 
 describe("the console's screens for auditors", () => {
-  const service = duringSuite(() => startServiceForBrowser({ AUDITOR_TOKEN: auditorToken }));
+  const time = {
+    passed: 0,
+    get now() {
+      return Date.now() + this.passed;
+    },
+  };
+  const service = duringSuite(() => startInProcessService({ AUDITOR_TOKEN: auditorToken }, undefined, time));
   const browser = duringSuite(openBrowser);
   const website = duringSuite(() => registerWebsite(service.url, { monthlyCharacters: 100_000 }));
   let page: Page;
@@ -27,6 +33,7 @@ describe("the console's screens for auditors", () => {
       hash ??= (response.headers.get("etag") ?? "").replaceAll('"', "");
     }
     await admin(service.url, "POST", `/keys/${website.apiKey}/suspend`, { reason: markup });
+    time.passed = 60 * 60_000; // a seal is due, which covers the servings
   });
   beforeEach(async () => {
     complaints = [];
