@@ -9,7 +9,7 @@ type Counts = Readonly<Record<SuspensionCause, number>>;
 export interface KeySuspensions {
   readonly suspendedBy: SuspensionCause | null;
   readonly suspensions: Counts;
-  /** By the cause of the suspension that ended. */
+  /** They are counted by the cause of the suspension that ended. */
   readonly reinstatements: Counts;
 }
 

@@ -1,3 +1,4 @@
+import { joinIntoChunks } from "../../async/chunks.ts";
 import { afterErrors, retry } from "../../async/retry.ts";
 import { systemTime } from "../../async/time.ts";
 import { toHex } from "../../domain/bytes.ts";
@@ -105,9 +106,6 @@ export interface ArchiveOptions {
   readonly maxJournals?: number;
 }
 
-/** The number of characters per chunk. */
-const chunkLength = 64 * 1024;
-
 export const createArchiveJournals = (options: ArchiveOptions): ArchiveJournals => {
   const { store, seals, signer, keys, clock, maxJournals: max = 5_000 } = options;
 
@@ -141,7 +139,7 @@ export const createArchiveJournals = (options: ArchiveOptions): ArchiveJournals 
     archive: async ({ before, file }, metadata) => {
       try {
         const selected = await select(before, metadata);
-        await file.write(archiveLines(store, signer, selected));
+        await file.write(joinIntoChunks(archiveLines(store, signer, selected)));
         const written = await readWritten(file, keys);
         requireSealedEnds(written, selected.heads);
         const event = await describe(options, selected, written.digest);
@@ -173,7 +171,7 @@ export const createArchiveJournals = (options: ArchiveOptions): ArchiveJournals 
         const signedBy = former.find((one) => hasSigned(one, archive.data.note));
         if (!signedBy)
           throw new Error("the archive was signed with a key that this installation has no more");
-        await file.write(archiveLines(store, signedBy, selected));
+        await file.write(joinIntoChunks(archiveLines(store, signedBy, selected)));
         const written = await readWritten(file, keys);
         requireSealedEnds(written, selected.heads);
         if (written.digest !== digest)
@@ -218,16 +216,12 @@ async function* archiveLines(
 ): AsyncGenerator<string> {
   const streams = new Set(heads.map(({ journal }) => journalStream(journal)));
   const writer = createExportWriter(signer);
-  let chunk = "";
   for await (const event of readLog(store, { prefixes: [journalPrefix], fromExclusive })) {
     if (event.position > toInclusive) break;
     if (!streams.has(event.stream)) continue;
-    chunk += writer.add(provenEvent(event));
-    if (chunk.length < chunkLength) continue;
-    yield chunk;
-    chunk = "";
+    yield writer.add(provenEvent(event));
   }
-  yield chunk + writer.end();
+  yield writer.end();
 }
 
 /** The event of the archive. Reads all postings since the first of the journals was opened. */

@@ -15,7 +15,7 @@ export interface IndexedArchive {
   /** The streams of its journals. */
   readonly streams: ReadonlySet<string>;
   readStream(stream: string, options: ReadOptions): AsyncGenerator<RecordedEvent, void, undefined>;
-  /** In order of position. */
+  /** Yields the events in the order of their positions. */
   readAfter(
     position: number,
     isIncluded: (stream: string) => boolean,

@@ -1,12 +1,10 @@
 import { stringify } from "csv-stringify/sync";
+import { joinIntoChunks } from "../../async/chunks.ts";
 import type { AuditEntry } from "./audit-entries.ts";
 import { usageCloudEvent } from "./cloud-event.ts";
 
 export const auditFormats = ["ndjson", "csv", "cloudevents"] as const;
 export type AuditFormat = (typeof auditFormats)[number];
-
-/** Characters per chunk. With the store's batch, this bounds the memory. */
-const chunkLength = 64 * 1024;
 
 /**
  * Writes the entries as text, in chunks of complete lines. NDJSON: one entry per line. CSV (RFC
@@ -15,19 +13,13 @@ const chunkLength = 64 * 1024;
  * event per line. The first chunk is yielded only after entries were read, so an immediate failure
  * precedes any text.
  */
-export async function* auditText(
-  entries: AsyncIterable<AuditEntry>,
-  format: AuditFormat,
-): AsyncGenerator<string> {
+export const auditText = (entries: AsyncIterable<AuditEntry>, format: AuditFormat): AsyncGenerator<string> =>
+  joinIntoChunks(auditLines(entries, format));
+
+async function* auditLines(entries: AsyncIterable<AuditEntry>, format: AuditFormat): AsyncGenerator<string> {
   const { head, line } = renderers[format];
-  let chunk = head;
-  for await (const entry of entries) {
-    chunk += line(entry);
-    if (chunk.length < chunkLength) continue;
-    yield chunk;
-    chunk = "";
-  }
-  if (chunk !== "") yield chunk;
+  yield head;
+  for await (const entry of entries) yield line(entry);
 }
 
 const columns = ["position", "index", "stream", "revision", "id", "type", "at", "data", "metadata"];

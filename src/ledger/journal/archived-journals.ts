@@ -24,7 +24,7 @@ export const readArchives = async (store: Readable): Promise<RecordedArchive[]> 
 const maxConcurrentReads = 8;
 
 /**
- * Those of the journals whose first event is no longer in the log.
+ * Returns those of the journals whose first event is no longer in the log.
  * @throws {EventStoreUnavailable}
  */
 export const findDeleted = async (

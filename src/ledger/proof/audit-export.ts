@@ -1,3 +1,4 @@
+import { joinIntoChunks } from "../../async/chunks.ts";
 import { journalStream } from "../../domain/ledger/journal/journal.ts";
 import { createExportWriter } from "../../domain/ledger/proof/export-lines.ts";
 import type { NoteSigner } from "../../domain/ledger/seals/note-signer.ts";
@@ -19,41 +20,39 @@ import type { Seals } from "./seals.ts";
  */
 export type ExportAudit = (metadata: EventMetadata) => AsyncIterable<string>;
 
-/** The number of characters per chunk. */
-const chunkLength = 64 * 1024;
-
-export const createAuditExport = ({
-  store,
-  seals,
-  signer,
-}: {
+interface AuditExportOptions {
   readonly store: EventStore;
   readonly seals: Seals;
   readonly signer: NoteSigner;
-}): ExportAudit =>
-  async function* (metadata) {
-    const { revision, data } = await seals.seal(metadata);
-    const writer = createExportWriter(signer);
-    let chunk = "";
-    try {
-      const deleted = await readDeletedJournals(store);
-      const leftOut = new Set([...deleted].map(journalStream));
-      for await (const event of readSealedEvents(store, { journals: true })) {
-        if (event.position > data.position) break;
-        if (leftOut.has(event.stream)) continue;
-        chunk += writer.add(provenEvent(event));
-        if (chunk.length < chunkLength) continue;
-        yield chunk;
-        chunk = "";
-      }
-      const seal = await readEvent(store, sealsStream, { fromInclusive: revision });
-      if (seal) chunk += writer.add(provenEvent(seal));
-      if ((await readDeletedJournals(store)).difference(deleted).size > 0)
-        throw new DeletedMeanwhile(
-          "archived journals were deleted while the log was exported: export it again",
-        );
-    } catch (error) {
-      throw toUnavailable(error);
+}
+
+export const createAuditExport =
+  (options: AuditExportOptions): ExportAudit =>
+  (metadata) =>
+    joinIntoChunks(exportLines(options, metadata));
+
+async function* exportLines(
+  { store, seals, signer }: AuditExportOptions,
+  metadata: EventMetadata,
+): AsyncGenerator<string> {
+  const { revision, data } = await seals.seal(metadata);
+  const writer = createExportWriter(signer);
+  try {
+    const deleted = await readDeletedJournals(store);
+    const leftOut = new Set([...deleted].map(journalStream));
+    for await (const event of readSealedEvents(store, { journals: true })) {
+      if (event.position > data.position) break;
+      if (leftOut.has(event.stream)) continue;
+      yield writer.add(provenEvent(event));
     }
-    yield chunk + writer.end();
-  };
+    const seal = await readEvent(store, sealsStream, { fromInclusive: revision });
+    if (seal) yield writer.add(provenEvent(seal));
+    if ((await readDeletedJournals(store)).difference(deleted).size > 0)
+      throw new DeletedMeanwhile(
+        "archived journals were deleted while the log was exported: export it again",
+      );
+  } catch (error) {
+    throw toUnavailable(error);
+  }
+  yield writer.end();
+}

@@ -89,7 +89,7 @@ const deletedMeanwhile = (cause: unknown): DeletedMeanwhile =>
 
 /** What must be known of the log before its events are verified: a seal covers what precedes it. */
 interface KnownFirst {
-  /** With the heads of absent journals at least. */
+  /** It has at least the heads of absent journals. */
   readonly plan: readonly SealPlan[];
   readonly archives: readonly PlannedArchive[];
   /** The archived journals whose first event is in the log. Others are not read. */

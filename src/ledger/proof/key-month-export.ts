@@ -1,4 +1,5 @@
 import pLimit from "p-limit";
+import { joinIntoChunks } from "../../async/chunks.ts";
 import { keyStream } from "../../domain/accounts/key.ts";
 import { NotFound, Unavailable } from "../../domain/errors.ts";
 import { isOfType } from "../../domain/event-shapes.ts";
@@ -52,8 +53,6 @@ export type ExportKeyMonth = (request: KeyMonthRequest) => AsyncIterable<string>
 
 type Seal = RecordedEvent & SealEvent;
 
-/** The number of characters per chunk. */
-const chunkLength = 64 * 1024;
 /** Each pass reads the sealed streams of the whole log. */
 const maxConcurrentPasses = 1;
 const maxConcurrentReads = 8;
@@ -86,7 +85,7 @@ export const createKeyMonthExport = ({
         signal?.throwIfAborted();
         return proveInclusion(store, seal, { streams: keyMonthStreams(keyMonth), journals, signal });
       });
-      yield* exportText(store, { keyMonth, seal, journals, proofs, signer, signal });
+      yield* joinIntoChunks(exportLines(store, { keyMonth, seal, journals, proofs, signer, signal }));
     } catch (error) {
       throw toUnavailable(error);
     }
@@ -198,12 +197,12 @@ interface ExportParts {
   readonly signal: AbortSignal | undefined;
 }
 
-async function* exportText(
+async function* exportLines(
   store: EventStore,
   { keyMonth, seal, journals, proofs, signer, signal }: ExportParts,
 ): AsyncGenerator<string> {
   const writer = createExportWriter(signer);
-  let chunk = writer.add(provenEvent(seal));
+  yield writer.add(provenEvent(seal));
   const streams = [
     ...keyMonthStreams(keyMonth),
     ...[...journals].map((journal) => `${journalPrefix}${journal}`),
@@ -222,11 +221,8 @@ async function* exportText(
   for await (const event of mergeByPosition(cursors)) {
     signal?.throwIfAborted();
     if (event.position > seal.data.position) break;
-    chunk += writer.add(provenEvent(event), proofs.get(nameOfEvent(event.stream, event.revision)));
-    if (chunk.length < chunkLength) continue;
-    yield chunk;
-    chunk = "";
+    yield writer.add(provenEvent(event), proofs.get(nameOfEvent(event.stream, event.revision)));
   }
   await requireNotArchived(store, streams); // they may have been deleted meanwhile
-  yield chunk + writer.end();
+  yield writer.end();
 }

@@ -71,7 +71,7 @@ describe("an earlier copy of a log with a forged restore and a forged loss of th
     );
   });
 
-  it("is explained to whoever trusts the key that states the restore", async () => {
+  it("is explained to those who trust the key that states the restore", async () => {
     await sealsOf(successor).seal(cli);
     expect((await verify(signer, forger, successor)).missing?.events).to.be.above(0);
   });

@@ -26,7 +26,7 @@ export const archiveShapes = {
   JournalsArchived: {
     /** SHA-256 (hex) of the file. */
     file: text,
-    /** In the order of their names. */
+    /** They are in the order of their names. */
     journals: listOf(text),
     /** The number of events in the file. */
     events: count,

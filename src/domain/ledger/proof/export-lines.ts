@@ -53,7 +53,7 @@ const endMember = '{"lines":';
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder();
 
-/** Checks the signed note at the end of an export of so many lines with this digest. */
+/** Checks the signed note at the end of an export with this number of lines and this digest. */
 type CheckEnd = (note: string, lines: number, digest: Uint8Array) => void;
 
 /**

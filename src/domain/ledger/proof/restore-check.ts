@@ -53,7 +53,7 @@ export const createRestoreCheck = () => {
       const restore = restores.find(isExplaining(kept, "accepted key"));
       return restore && { position: restore.position, events: Math.max(1, kept.size - restore.size) };
     },
-    /** True if a restore explains it to whoever accepts a further key. */
+    /** Returns true if a restore would explain it, provided that a further key were accepted. */
     mayExplain: (kept: Checkpoint): boolean => restores.some(isExplaining(kept, "unknown key")),
     /**
      * Call it for each event before its leaf is appended to the tree, which has this size.
