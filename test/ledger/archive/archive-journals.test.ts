@@ -26,16 +26,15 @@ import { keys, sealing, signer, verify } from "../proof/sealed-store.ts";
 import {
   archiveFile,
   archiving,
+  clock,
   createMemoryFile,
   type MemoryFile,
+  start,
   withoutJournals,
   writeOldJournals,
 } from "./old-journals.ts";
 
 const dayMs = 24 * 60 * 60_000;
-/** The stores' clocks stand still at this time. */
-const start = "2026-01-05T10:00:00.000Z";
-const clock = (): number => Date.parse(start);
 const later = clock() + 200 * dayMs;
 const month = new Date(later).toISOString().slice(0, 7);
 const old = ["old-1", "old-2", "old-3"];

@@ -4,7 +4,6 @@ import type { JournalsArchived } from "../../../src/domain/ledger/archive/journa
 import { NotGenuine } from "../../../src/domain/ledger/proof/not-genuine.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
-import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { createUsageReader } from "../../../src/ledger/accounts/usage-reader.ts";
 import { createDeleteArchived } from "../../../src/ledger/archive/delete-archived.ts";
 import { DeletedMeanwhile } from "../../../src/ledger/journal/archived-journals.ts";
@@ -13,46 +12,24 @@ import { readJournalEnd } from "../../../src/ledger/journal/journal-reader.ts";
 import { verifyLog } from "../../../src/ledger/proof/audit-verify.ts";
 import { createChargeReader } from "../../../src/ledger/reports/charges-between.ts";
 import { collect } from "../../support/collect.ts";
-import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 import { rejection } from "../../support/rejection.ts";
-import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { keys, sealing, verify } from "../proof/sealed-store.ts";
 import {
   archiveFile,
   archiving,
+  clock,
   createMemoryFile,
   type MemoryFile,
+  type OpenedStore,
+  start,
+  stores,
   writeOldJournals,
 } from "./old-journals.ts";
 
-const start = "2026-01-05T10:00:00.000Z";
-const clock = (): number => Date.parse(start);
 const later = clock() + 200 * 24 * 60 * 60_000;
 const before = new Date(later).toISOString().slice(0, 7);
 const old = ["old-1", "old-2", "old-3"];
 const cli = { actor: "cli" };
-
-interface Opened {
-  readonly store: EventStore;
-  readonly scavenge: () => void;
-  close(): Promise<void>;
-}
-
-const stores: Readonly<Record<string, () => Promise<Opened>>> = {
-  SQLite: async () => {
-    const { store, remove } = await openTemporaryStore(clock);
-    return { store, scavenge: () => {}, close: remove };
-  },
-  EventStoreDB: async () => {
-    const node = await startEventStoreDBNode({ clock });
-    const store = await openEventStoreDB({ url: node.url });
-    const close = async (): Promise<void> => {
-      await store.close();
-      await node.close();
-    };
-    return { store, scavenge: () => node.scavenge(), close };
-  },
-};
 
 /** The store of a process that is killed before or after its write with this number. */
 const killedAt = (store: EventStore, write: number, isAfter: boolean): EventStore => {
@@ -73,7 +50,7 @@ const killedAt = (store: EventStore, write: number, isAfter: boolean): EventStor
 
 for (const [name, open] of Object.entries(stores)) {
   describe(`the deletion of archived journals on ${name}`, () => {
-    let opened: Opened;
+    let opened: OpenedStore;
     let store: EventStore;
     let sealed: ReturnType<typeof sealing>;
     let file: MemoryFile;

@@ -4,7 +4,6 @@ import { systemTime } from "../../../src/async/time.ts";
 import { Archived, Invalid } from "../../../src/domain/errors.ts";
 import { NotGenuine } from "../../../src/domain/ledger/proof/not-genuine.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
-import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { createUsageReader } from "../../../src/ledger/accounts/usage-reader.ts";
 import type { SeekableArchive } from "../../../src/ledger/archive/indexed-archive.ts";
 import { withArchivedJournals } from "../../../src/ledger/archive/with-archived-journals.ts";
@@ -19,50 +18,24 @@ import { createReportQueue } from "../../../src/ledger/reports/report-queue.ts";
 import { createUsageBuckets } from "../../../src/ledger/reports/usage-buckets.ts";
 import { createUsageReport } from "../../../src/ledger/reports/usage-report.ts";
 import { collect } from "../../support/collect.ts";
-import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { sealing, signer } from "../proof/sealed-store.ts";
 import {
   archiveFile,
   archiving,
+  clock,
   createMemoryFile,
   deleteJournals,
+  type OpenedStore,
+  start,
+  stores,
   writeOldJournals,
 } from "./old-journals.ts";
 
 const dayMs = 24 * 60 * 60_000;
-/** The stores' clocks stand still at this time. */
-const start = "2026-01-05T10:00:00.000Z";
-const clock = (): number => Date.parse(start);
 const later = clock() + 200 * dayMs;
 const { signal } = new AbortController();
-
-interface Opened {
-  readonly store: EventStore;
-  /** Removes hidden events from the files. */
-  scavenge(): void;
-  close(): Promise<void>;
-}
-
-const stores: Readonly<Record<string, () => Promise<Opened>>> = {
-  SQLite: async () => {
-    const { store, remove } = await openTemporaryStore(clock);
-    return { store, scavenge: () => {}, close: remove };
-  },
-  EventStoreDB: async () => {
-    const node = await startEventStoreDBNode({ clock });
-    const store = await openEventStoreDB({ url: node.url });
-    return {
-      store,
-      scavenge: () => node.scavenge(),
-      close: async () => {
-        await store.close();
-        await node.close();
-      },
-    };
-  },
-};
 
 /** The file in memory, as it is read at any place. */
 const seekable = (content: Buffer): SeekableArchive => ({
@@ -163,7 +136,7 @@ const textsOf = async (reports: Reports): Promise<Record<string, string>> => {
 
 for (const [name, open] of Object.entries(stores)) {
   describe(`reports after archived journals were deleted on ${name}`, () => {
-    let opened: Opened;
+    let opened: OpenedStore;
     let content: Buffer;
     let file: string;
     let recorded: { servings: Record<string, string>; totals: Record<string, string> };

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { thresholdId } from "../../../src/domain/ledger/accounts/usage-event-ids.ts";
 import type { EventStore, RecordedEvent } from "../../../src/eventstore/event-store.ts";
+import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import {
   type ArchiveJournals,
   type ArchiveOptions,
@@ -10,7 +11,37 @@ import {
 import { readJournalEnd } from "../../../src/ledger/journal/journal-reader.ts";
 import type { ArchiveFile } from "../../../src/ledger/proof/archive-files.ts";
 import { collect } from "../../support/collect.ts";
+import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { inChunks, keys, type sealing, signer } from "../proof/sealed-store.ts";
+
+/** The clocks of the stores stand still at this time. */
+export const start = "2026-01-05T10:00:00.000Z";
+export const clock = (): number => Date.parse(start);
+
+/** An event store that one test uses. */
+export interface OpenedStore {
+  readonly store: EventStore;
+  /** Removes hidden events from the files. */
+  scavenge(): void;
+  close(): Promise<void>;
+}
+
+export const stores: Readonly<Record<string, () => Promise<OpenedStore>>> = {
+  SQLite: async () => {
+    const { store, remove } = await openTemporaryStore(clock);
+    return { store, scavenge: () => {}, close: remove };
+  },
+  EventStoreDB: async () => {
+    const node = await startEventStoreDBNode({ clock });
+    const store = await openEventStoreDB({ url: node.url });
+    const close = async (): Promise<void> => {
+      await store.close();
+      await node.close();
+    };
+    return { store, scavenge: () => node.scavenge(), close };
+  },
+};
 
 /** A file in memory. `failsAt`: the step that fails. */
 export interface MemoryFile extends NewArchive {
