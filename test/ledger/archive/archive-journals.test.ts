@@ -359,10 +359,22 @@ describe("an archive of journals", () => {
     expect(await verified).to.deep.include({ missingArchives: [], seals: 2, unsealed: 0 });
   });
 
-  it("is recorded once if two commands run at the same time", async () => {
-    const outcomes = await Promise.allSettled([archive(createMemoryFile()), archive(createMemoryFile())]);
-    expect(outcomes.map(({ status }) => status).sort()).to.deep.equal(["fulfilled", "rejected"]);
-    expect(await archiveEvents()).to.have.length(1);
+  it("is recorded once if two commands write the same file at the same time", async () => {
+    const written = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const archives = written.map(async ({ resolve }) => {
+      const file = createMemoryFile();
+      const publish = async (): Promise<void> => {
+        resolve();
+        await Promise.all(written.map(({ promise }) => promise));
+        await file.publish();
+      };
+      const { file: digest } = await archive({ ...file, publish });
+      return digest;
+    });
+    const digests = await Promise.all(archives);
+    const recorded = (await archiveEvents()).map(({ data }) => (data as JournalsArchived).file);
+    expect(recorded).to.have.length(1);
+    expect(digests).to.deep.equal([...recorded, ...recorded]);
     await verifyLog(store, { keys });
   });
 
