@@ -97,6 +97,7 @@ const miniPlayer = z
       })
       .default("bottom-left"),
     animation: z.enum(["none", "fade", "slide", "pop"]).default("slide"),
+    zIndex: z.int().min(0).max(2_147_483_647).optional(),
   })
   .prefault({});
 
