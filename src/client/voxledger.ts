@@ -22,7 +22,7 @@ import { defaultEnvironment, type Environment } from "./environment.ts";
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { createEvents, type EventKind, type Events, type Listener } from "./events.ts";
 import { AudioElementPlayer } from "./playback/audio-element-player.ts";
-import { functionPlayer, type Player } from "./playback/player.ts";
+import { functionPlayer, type PlaybackPosition, type Player } from "./playback/player.ts";
 import { type SpeakParams, Speech, type SpeechContext, type SpeechResult } from "./speech.ts";
 import { createTransport } from "./transport/create-transport.ts";
 import { nativeVoices } from "./voices/native-voices.ts";
@@ -38,7 +38,7 @@ export { VoxledgerError } from "./errors.ts";
 export type { EventKind, EventPayloads, Listener, SpeechEvent, SpeechService } from "./events.ts";
 export type { AskToSpeak } from "./playback/allow-speech.ts";
 export type { Boundary } from "./playback/boundaries.ts";
-export type { PlayableSound, Playback, Player, PlaySound } from "./playback/player.ts";
+export type { PlayableSound, Playback, PlaybackPosition, Player, PlaySound } from "./playback/player.ts";
 export type { PlaybackProsody, Prosody, ProsodyParameter as Knob } from "./prosody.ts";
 export type { SpeakParams, SpeechResult } from "./speech.ts";
 export type { TextPart } from "./text-parts.ts";
@@ -180,6 +180,14 @@ export class Voxledger {
    */
   setSpeed(speed: number): void {
     this.#player.setSpeed?.(speed);
+  }
+
+  /**
+   * The position in the audio of the part that is being played. Undefined between parts, for native
+   * voices, and for players that do not know it.
+   */
+  get position(): PlaybackPosition | undefined {
+    return this.#player.position;
   }
 
   /** Cancels the speech and all requests in flight. */

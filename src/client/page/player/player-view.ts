@@ -79,7 +79,7 @@ export const playButton = (reading: Reading, { withText }: { withText: boolean }
       button.title = label;
       if (withText) text.textContent = label;
       else button.ariaLabel = label;
-      button.ariaBusy = String(reading.status === "loading");
+      button.ariaBusy = String(reading.status === "loading" || reading.isWaiting);
       if (svg) setIcon(svg, label === "Pause" ? "pause" : "play");
     },
   };
@@ -167,7 +167,12 @@ const speedSelect = (reading: Reading): Part => {
   );
   const select = element("select", { ariaLabel: "Speed", title: "Speed" }, ...options);
   select.addEventListener("change", () => reading.setSpeed(Number(select.value)));
-  return { node: select };
+  return {
+    node: select,
+    update: () => {
+      select.value = String(reading.speed);
+    },
+  };
 };
 
 const brandIcon = (): Part => {
@@ -190,7 +195,8 @@ const statusText = (reading: Reading): Part => {
   return {
     node,
     update: () => {
-      const text = reading.status === "failed" ? "The article could not be read aloud. Try again." : "";
+      const waiting = reading.isWaiting ? "Waiting…" : "";
+      const text = reading.status === "failed" ? "The article could not be read aloud. Try again." : waiting;
       if (node.textContent !== text) node.textContent = text;
     },
   };

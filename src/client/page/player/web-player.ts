@@ -2,9 +2,13 @@ import type { SpeakParams, WebPlayerFeature } from "../../voxledger.ts";
 import type { Feature, PageContext } from "../feature.ts";
 import { readParagraphs } from "../text/paragraphs.ts";
 import { queryAll } from "../text/selectors.ts";
+import { showMediaSession } from "./media-session.ts";
 import { MiniPlayer } from "./mini-player.ts";
 import { createPlayerView } from "./player-view.ts";
 import { Reading } from "./reading.ts";
+import { rememberPlace } from "./remembered-places.ts";
+import { scrollWithReading } from "./scroll-with-reading.ts";
+import { followTimeLinks } from "./time-links.ts";
 import { chooseVoice } from "./voice-choice.ts";
 
 /** A page of comments may have thousands of articles. */
@@ -44,7 +48,7 @@ const followArticles = (context: PageContext, params: SpeakParams): void => {
     for (const article of queryAll(document, features.webPlayer.selector)) {
       const inserted = insertions.get(article) ?? 0;
       if (players.has(article) || players.size >= maxPlayers || inserted >= maxInsertions) continue;
-      const player = addPlayer(context, article, params);
+      const player = addPlayer(context, article, players.size + 1, params);
       if (!player) continue;
       players.set(article, player);
       insertions.set(article, inserted + 1);
@@ -68,7 +72,7 @@ const followArticles = (context: PageContext, params: SpeakParams): void => {
 };
 
 /** Returns undefined for an article without a text. */
-const addPlayer = (context: PageContext, article: Element, params: SpeakParams) => {
+const addPlayer = (context: PageContext, article: Element, number: number, params: SpeakParams) => {
   const { webPlayer } = context.features;
   const read = () => readParagraphs(article, webPlayer);
   const [first] = read();
@@ -82,10 +86,18 @@ const addPlayer = (context: PageContext, article: Element, params: SpeakParams) 
   const mini = webPlayer.miniPlayer.enabled
     ? new MiniPlayer(reading, view.host, webPlayer, signal)
     : undefined;
+  const followers = [
+    rememberPlace(reading, signal),
+    showMediaSession(reading, article, signal),
+    scrollWithReading(reading, signal),
+  ];
   update = () => {
     view.update();
     mini?.update();
+    for (const follow of followers) follow();
   };
+  followTimeLinks(reading, number, signal);
+  view.update();
   if (webPlayer.navigation.paragraphClick) {
     article.addEventListener("click", (event) => startAtClick(event as MouseEvent, reading, webPlayer), {
       signal,
@@ -111,7 +123,15 @@ const startAtClick = (event: MouseEvent, reading: Reading, { paragraphSelector }
   if (defaultPrevented || detail > 1 || !(target instanceof Element) || target.closest(interactive)) return;
   if (getSelection()?.isCollapsed === false) return;
   const paragraph = target.closest(paragraphSelector);
-  if (paragraph) reading.startAt(paragraph);
+  if (paragraph) reading.startAt(paragraph, pointAt(event));
+};
+
+/** The clicked character. Safari before version 26.2 knows only the second way. */
+const pointAt = ({ clientX, clientY }: MouseEvent): { node: Node; offset: number } | undefined => {
+  const caret = document.caretPositionFromPoint?.(clientX, clientY);
+  if (caret) return { node: caret.offsetNode, offset: caret.offset };
+  const range = document.caretRangeFromPoint?.(clientX, clientY);
+  return range ? { node: range.startContainer, offset: range.startOffset } : undefined;
 };
 
 /**
