@@ -15,6 +15,7 @@ export interface Page {
 
 export interface PageDocument {
   readonly body: { append(element: unknown): void };
+  readonly documentElement: { readonly lang: string };
   createElement(tag: "button"): PageElement;
   addEventListener(kind: "click", listener: () => void, options: object): void;
 }

@@ -21,6 +21,8 @@ import { resolveConfiguration, type VoxledgerConfig } from "./constructor-option
 import { defaultEnvironment, type Environment } from "./environment.ts";
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { createEvents, type EventKind, type Events, type Listener } from "./events.ts";
+import type { LabelOverrides } from "./labels/labels.ts";
+import type { AllowSpeechLabel } from "./playback/allow-speech.ts";
 import { AudioElementPlayer } from "./playback/audio-element-player.ts";
 import { functionPlayer, type PlaybackPosition, type Player } from "./playback/player.ts";
 import { type SpeakParams, Speech, type SpeechContext, type SpeechResult } from "./speech.ts";
@@ -36,7 +38,8 @@ export type { VoxledgerConfig } from "./constructor-options.ts";
 export type { Environment } from "./environment.ts";
 export { VoxledgerError } from "./errors.ts";
 export type { EventKind, EventPayloads, Listener, SpeechEvent, SpeechService } from "./events.ts";
-export type { AskToSpeak } from "./playback/allow-speech.ts";
+export type { LabelName, LabelOverrides, LocalizedLabels } from "./labels/labels.ts";
+export type { AllowSpeechLabel, AskToSpeak } from "./playback/allow-speech.ts";
 export type { Boundary } from "./playback/boundaries.ts";
 export type { PlayableSound, Playback, PlaybackPosition, Player, PlaySound } from "./playback/player.ts";
 export type { PlaybackProsody, Prosody, ProsodyParameter as Knob } from "./prosody.ts";
@@ -48,6 +51,8 @@ export type { Delivery, TransportMode } from "./transport/transport.ts";
  * A website's connection to the service. Every method that sends a request throws VoxledgerError.
  */
 export class Voxledger {
+  /** The labels that replace those of the library and of the website's configuration. */
+  readonly labels: LabelOverrides;
   readonly #events: Events;
   readonly #environment: Environment;
   readonly #api: ServiceApi;
@@ -56,7 +61,8 @@ export class Voxledger {
   readonly #speechContext: SpeechContext;
   readonly #closed = new AbortController();
   readonly #reportedErrors = new WeakSet<VoxledgerError>();
-  #isReady = false;
+  /** Undefined until the service has sent it. */
+  #config: WebsiteConfig | undefined;
   #speech: Speech | undefined;
 
   /**
@@ -78,10 +84,14 @@ export class Voxledger {
     const closed = this.#closed.signal;
     const api = createServiceApi({ send, session, baseUrl, closed, environment });
 
+    this.labels = configuration.labels;
     this.#environment = environment;
     this.#api = api;
     this.#events = createEvents(now);
-    this.#player = createPlayer(environment, () => this.#events.emit("OnAllowSpeechClicked", {}));
+    this.#player = createPlayer(environment, {
+      allowSpeechLabel: () => this.#allowSpeechLabel(),
+      onAllowed: () => this.#events.emit("OnAllowSpeechClicked", {}),
+    });
     this.#loadConfig = memoizeAsync(() => this.#fetchConfig());
     const voiceSelection = createVoiceSelection({
       configuration,
@@ -203,9 +213,21 @@ export class Voxledger {
 
   async #fetchConfig(): Promise<WebsiteConfig> {
     const config = await this.#api.config();
-    if (!this.#isReady) this.#events.emit("OnReady", {});
-    this.#isReady = true;
+    const isFirst = this.#config === undefined;
+    this.#config = config;
+    if (isFirst) this.#events.emit("OnReady", {});
     return config;
+  }
+
+  async #allowSpeechLabel(): Promise<AllowSpeechLabel> {
+    const english = { allowSpeech: "Allow speech" };
+    const overrides = [this.#config?.features.webPlayer.labels ?? {}, this.labels];
+    try {
+      const { chooseLabels } = await import("./labels/labels.ts");
+      return chooseLabels([this.#environment.document?.documentElement.lang ?? ""], { english, overrides });
+    } catch {
+      return { lang: "en", dir: "ltr", labels: english };
+    }
   }
 
   #reportError(error: VoxledgerError): void {
@@ -218,12 +240,18 @@ export class Voxledger {
 
 const createPlayer = (
   { player, audio, MediaSource, askToSpeak, startTimer }: Environment,
-  onAllowed: () => void,
+  {
+    allowSpeechLabel,
+    onAllowed,
+  }: { allowSpeechLabel: () => Promise<AllowSpeechLabel>; onAllowed: () => void },
 ): Player => {
   if (typeof player === "function") return functionPlayer(player);
   if (player) return player;
   if (audio && askToSpeak) {
-    return new AudioElementPlayer({ audio, MediaSource, askToSpeak, onAllowed, startTimer });
+    return new AudioElementPlayer({
+      ...{ audio, MediaSource, onAllowed, startTimer },
+      askToSpeak: async (signal) => askToSpeak(signal, await allowSpeechLabel()),
+    });
   }
   return functionPlayer(() => {
     throw new VoxledgerError("This environment cannot play audio: pass a player.", {

@@ -1,7 +1,6 @@
 import type { AudioElement, MediaSourceConstructor, StartTimer } from "../dom.ts";
 import { VoxledgerError } from "../errors.ts";
 import type { Delivery } from "../transport/transport.ts";
-import type { AskToSpeak } from "./allow-speech.ts";
 import { followBoundaries } from "./boundaries.ts";
 import { feedMediaSource } from "./media-source-feed.ts";
 import { type Playback, type PlaybackPosition, type Player, readBlob } from "./player.ts";
@@ -9,7 +8,7 @@ import { type Playback, type PlaybackPosition, type Player, readBlob } from "./p
 interface AudioElementPlayerOptions {
   readonly audio: AudioElement;
   readonly MediaSource: MediaSourceConstructor | undefined;
-  readonly askToSpeak: AskToSpeak;
+  readonly askToSpeak: (signal: AbortSignal) => Promise<void>;
   readonly onAllowed: () => void;
   readonly startTimer: StartTimer;
 }

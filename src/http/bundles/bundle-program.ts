@@ -30,6 +30,7 @@ const reproduceFolder = join(root, "src/reproduce");
 const clientScripts = {
   "/client.js": join(client, "voxledger.ts"),
   "/client-sentences.js": join(client, "sentences.ts"),
+  "/client-labels.js": join(client, "labels/labels.ts"),
   "/player.js": join(client, "page/player.ts"),
   "/player-features.js": join(client, "page/features.ts"),
 } as const;
@@ -133,16 +134,17 @@ const bundleClientScript = (path: ClientScript) =>
 
 /** The same sources always give the same bytes. */
 const bundleAll = async (): Promise<BundledFiles> => {
-  const [consoleFiles, reproduceFiles, library, sentences, player, features] = await Promise.all([
+  const [consoleFiles, reproduceFiles, library, sentences, labels, player, features] = await Promise.all([
     bundleConsole(),
     bundleReproduce(),
     bundleClientScript("/client.js"),
     bundleClientScript("/client-sentences.js"),
+    bundleClientScript("/client-labels.js"),
     bundleClientScript("/player.js"),
     bundleClientScript("/player-features.js"),
   ]);
   const own = ["src/http/bundles/bundle-program.ts", "node_modules/esbuild/package.json"];
-  const built = [consoleFiles, reproduceFiles, library, sentences, player, features];
+  const built = [consoleFiles, reproduceFiles, library, sentences, labels, player, features];
   const inputs = new Set([...own, ...built.flatMap(({ metafile }) => Object.keys(metafile.inputs))]);
   const digests = Array.from(inputs, async (path) => [
     path,
@@ -154,6 +156,7 @@ const bundleAll = async (): Promise<BundledFiles> => {
     client: {
       "/client.js": textOf(library),
       "/client-sentences.js": textOf(sentences),
+      "/client-labels.js": textOf(labels),
       "/player.js": textOf(player),
       "/player-features.js": textOf(features),
     },

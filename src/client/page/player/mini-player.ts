@@ -1,5 +1,6 @@
 import type { WebPlayerFeature } from "../../voxledger.ts";
 import { iconButton } from "./elements.ts";
+import type { PlayerLabels } from "./labels.ts";
 import { assemble, createHost, type PlayerView, playButton, skipButtons } from "./player-view.ts";
 import type { Reading } from "./reading.ts";
 import { applyTheme, miniPlayerSheet } from "./theme.ts";
@@ -16,12 +17,14 @@ export class MiniPlayer {
 
   constructor(
     reading: Reading,
+    labels: PlayerLabels,
     player: HTMLElement,
     { miniPlayer, theme, controls }: Pick<WebPlayerFeature, "miniPlayer" | "theme" | "controls">,
     signal: AbortSignal,
   ) {
     this.#reading = reading;
-    const host = createHost("Article player", [miniPlayerSheet()]);
+    const { labels: texts } = labels;
+    const host = createHost("miniPlayer", labels, [miniPlayerSheet()]);
     host.hidden = true;
     applyTheme(host, theme);
     place(host, miniPlayer.position);
@@ -31,10 +34,10 @@ export class MiniPlayer {
       this.update();
     };
     this.#view = assemble(host, [
-      playButton(reading, { withText: false }),
-      ...(controls.skip ? [skipButtons(reading)] : []),
-      { node: iconButton("toArticle", "Show the player", () => showPlayer(player)) },
-      { node: iconButton("close", "Close", close) },
+      playButton(reading, texts, { withText: false }),
+      ...(controls.skip ? [skipButtons(reading, texts)] : []),
+      { node: iconButton("toArticle", texts.show, () => showPlayer(player)) },
+      { node: iconButton("close", texts.close, close) },
     ]);
     document.body.append(host);
     const observer = new IntersectionObserver((entries) => {

@@ -2,12 +2,14 @@ import type { SpeakParams, WebPlayerFeature } from "../../voxledger.ts";
 import type { Feature, PageContext } from "../feature.ts";
 import { readParagraphs } from "../text/paragraphs.ts";
 import { queryAll } from "../text/selectors.ts";
+import { createLabels, type PlayerLabels } from "./labels.ts";
 import { showMediaSession } from "./media-session.ts";
 import { MiniPlayer } from "./mini-player.ts";
 import { createPlayerView } from "./player-view.ts";
 import { Reading } from "./reading.ts";
 import { rememberPlace } from "./remembered-places.ts";
 import { scrollWithReading } from "./scroll-with-reading.ts";
+import { shareButtons } from "./share-buttons.ts";
 import { followTimeLinks } from "./time-links.ts";
 import { chooseVoice } from "./voice-choice.ts";
 
@@ -39,6 +41,7 @@ const followArticles = (context: PageContext, params: SpeakParams): void => {
   const { features, signal } = context;
   const players = new Map<Element, Player>();
   const insertions = new WeakMap<Element, number>();
+  const labelsFor = createLabels(context, () => signal.aborted || scan());
   const scan = (): void => {
     for (const [article, { host, remove }] of players) {
       if (article.isConnected && host.isConnected) continue;
@@ -48,7 +51,8 @@ const followArticles = (context: PageContext, params: SpeakParams): void => {
     for (const article of queryAll(document, features.webPlayer.selector)) {
       const inserted = insertions.get(article) ?? 0;
       if (players.has(article) || players.size >= maxPlayers || inserted >= maxInsertions) continue;
-      const player = addPlayer(context, article, players.size + 1, params);
+      const labels = labelsFor(article);
+      const player = labels && addPlayer(context, article, labels, params);
       if (!player) continue;
       players.set(article, player);
       insertions.set(article, inserted + 1);
@@ -72,7 +76,7 @@ const followArticles = (context: PageContext, params: SpeakParams): void => {
 };
 
 /** Returns undefined for an article without a text. */
-const addPlayer = (context: PageContext, article: Element, number: number, params: SpeakParams) => {
+const addPlayer = (context: PageContext, article: Element, labels: PlayerLabels, params: SpeakParams) => {
   const { webPlayer } = context.features;
   const read = () => readParagraphs(article, webPlayer);
   const [first] = read();
@@ -81,10 +85,12 @@ const addPlayer = (context: PageContext, article: Element, number: number, param
   const { signal } = removed;
   let update = (): void => {};
   const reading = new Reading({ ...context, signal, read, params, onChange: () => update() });
-  const view = createPlayerView(reading, webPlayer);
+  const number = queryAll(document, webPlayer.selector).indexOf(article) + 1;
+  const share = shareButtons(reading, labels, { controls: webPlayer.controls, article: number });
+  const view = createPlayerView(reading, labels, webPlayer, share);
   insertPlayer(view.host, article, first.element, webPlayer.position);
   const mini = webPlayer.miniPlayer.enabled
-    ? new MiniPlayer(reading, view.host, webPlayer, signal)
+    ? new MiniPlayer(reading, labels, view.host, webPlayer, signal)
     : undefined;
   const followers = [
     rememberPlace(reading, signal),
