@@ -24,7 +24,7 @@ import { createEvents, type EventKind, type Events, type Listener } from "./even
 import type { LabelOverrides } from "./labels/labels.ts";
 import type { AllowSpeechLabel } from "./playback/allow-speech.ts";
 import { AudioElementPlayer } from "./playback/audio-element-player.ts";
-import { functionPlayer, type Player } from "./playback/player.ts";
+import { functionPlayer, type PlaybackPosition, type Player } from "./playback/player.ts";
 import { type SpeakParams, Speech, type SpeechContext, type SpeechResult } from "./speech.ts";
 import { createTransport } from "./transport/create-transport.ts";
 import { nativeVoices } from "./voices/native-voices.ts";
@@ -41,7 +41,7 @@ export type { EventKind, EventPayloads, Listener, SpeechEvent, SpeechService } f
 export type { LabelName, LabelOverrides, LocalizedLabels } from "./labels/labels.ts";
 export type { AllowSpeechLabel, AskToSpeak } from "./playback/allow-speech.ts";
 export type { Boundary } from "./playback/boundaries.ts";
-export type { PlayableSound, Playback, Player, PlaySound } from "./playback/player.ts";
+export type { PlayableSound, Playback, PlaybackPosition, Player, PlaySound } from "./playback/player.ts";
 export type { PlaybackProsody, Prosody, ProsodyParameter as Knob } from "./prosody.ts";
 export type { SpeakParams, SpeechResult } from "./speech.ts";
 export type { TextPart } from "./text-parts.ts";
@@ -190,6 +190,14 @@ export class Voxledger {
    */
   setSpeed(speed: number): void {
     this.#player.setSpeed?.(speed);
+  }
+
+  /**
+   * The position in the audio of the part that is being played. Undefined between parts, for native
+   * voices, and for players that do not know it.
+   */
+  get position(): PlaybackPosition | undefined {
+    return this.#player.position;
   }
 
   /** Cancels the speech and all requests in flight. */

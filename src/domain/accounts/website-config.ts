@@ -52,6 +52,8 @@ const controls = z
     time: on,
     skip: on,
     speed: on,
+    link: on,
+    download: on,
     brand: z.strictObject({ icon: on, poweredBy: on }).prefault({}),
   })
   .prefault({});

@@ -10,7 +10,7 @@ export interface PlayerView {
   update(): void;
 }
 
-interface Part {
+export interface Part {
   readonly node: Node;
   update?(): void;
 }
@@ -23,6 +23,7 @@ export const createPlayerView = (
   reading: Reading,
   labels: PlayerLabels,
   { controls, theme, layout }: Pick<WebPlayerFeature, "controls" | "theme" | "layout">,
+  share: readonly Part[],
 ): PlayerView => {
   const { progress, time, skip, speed, brand } = controls;
   const { labels: texts } = labels;
@@ -36,6 +37,7 @@ export const createPlayerView = (
     ...(progress ? [progressSlider(reading, texts)] : []),
     ...(time ? [timeText(reading, texts)] : []),
     ...(speed ? [speedSelect(reading, texts)] : []),
+    ...share,
     ...(brand.poweredBy ? [poweredBy(texts)] : []),
     statusText(reading, texts),
   ];
@@ -91,7 +93,7 @@ export const playButton = (reading: Reading, texts: Texts, { withText }: { withT
       button.title = label;
       if (withText) text.textContent = label;
       else button.ariaLabel = label;
-      button.ariaBusy = String(reading.status === "loading");
+      button.ariaBusy = String(reading.status === "loading" || reading.isWaiting);
       if (svg) setIcon(svg, name === "pause" ? "pause" : "play");
     },
   };
@@ -179,7 +181,12 @@ const speedSelect = (reading: Reading, texts: Texts): Part => {
   );
   const select = element("select", { ariaLabel: texts.speed, title: texts.speed }, ...options);
   select.addEventListener("change", () => reading.setSpeed(Number(select.value)));
-  return { node: select };
+  return {
+    node: select,
+    update: () => {
+      select.value = String(reading.speed);
+    },
+  };
 };
 
 const brandIcon = (): Part => {
@@ -202,7 +209,8 @@ const statusText = (reading: Reading, texts: Texts): Part => {
   return {
     node,
     update: () => {
-      const text = reading.status === "failed" ? texts.failed : "";
+      const waiting = reading.isWaiting ? texts.waiting : "";
+      const text = reading.status === "failed" ? texts.failed : waiting;
       if (node.textContent !== text) node.textContent = text;
     },
   };

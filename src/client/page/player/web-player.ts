@@ -3,9 +3,14 @@ import type { Feature, PageContext } from "../feature.ts";
 import { readParagraphs } from "../text/paragraphs.ts";
 import { queryAll } from "../text/selectors.ts";
 import { createLabels, type PlayerLabels } from "./labels.ts";
+import { showMediaSession } from "./media-session.ts";
 import { MiniPlayer } from "./mini-player.ts";
 import { createPlayerView } from "./player-view.ts";
 import { Reading } from "./reading.ts";
+import { rememberPlace } from "./remembered-places.ts";
+import { scrollWithReading } from "./scroll-with-reading.ts";
+import { shareButtons } from "./share-buttons.ts";
+import { followTimeLinks } from "./time-links.ts";
 import { chooseVoice } from "./voice-choice.ts";
 
 /** A page of comments may have thousands of articles. */
@@ -80,15 +85,25 @@ const addPlayer = (context: PageContext, article: Element, labels: PlayerLabels,
   const { signal } = removed;
   let update = (): void => {};
   const reading = new Reading({ ...context, signal, read, params, onChange: () => update() });
-  const view = createPlayerView(reading, labels, webPlayer);
+  const number = queryAll(document, webPlayer.selector).indexOf(article) + 1;
+  const share = shareButtons(reading, labels, { controls: webPlayer.controls, article: number });
+  const view = createPlayerView(reading, labels, webPlayer, share);
   insertPlayer(view.host, article, first.element, webPlayer.position);
   const mini = webPlayer.miniPlayer.enabled
     ? new MiniPlayer(reading, labels, view.host, webPlayer, signal)
     : undefined;
+  const followers = [
+    rememberPlace(reading, signal),
+    showMediaSession(reading, article, signal),
+    scrollWithReading(reading, signal),
+  ];
   update = () => {
     view.update();
     mini?.update();
+    for (const follow of followers) follow();
   };
+  followTimeLinks(reading, number, signal);
+  view.update();
   if (webPlayer.navigation.paragraphClick) {
     article.addEventListener("click", (event) => startAtClick(event as MouseEvent, reading, webPlayer), {
       signal,
@@ -114,7 +129,15 @@ const startAtClick = (event: MouseEvent, reading: Reading, { paragraphSelector }
   if (defaultPrevented || detail > 1 || !(target instanceof Element) || target.closest(interactive)) return;
   if (getSelection()?.isCollapsed === false) return;
   const paragraph = target.closest(paragraphSelector);
-  if (paragraph) reading.startAt(paragraph);
+  if (paragraph) reading.startAt(paragraph, pointAt(event));
+};
+
+/** The clicked character. Safari before version 26.2 knows only the second way. */
+const pointAt = ({ clientX, clientY }: MouseEvent): { node: Node; offset: number } | undefined => {
+  const caret = document.caretPositionFromPoint?.(clientX, clientY);
+  if (caret) return { node: caret.offsetNode, offset: caret.offset };
+  const range = document.caretRangeFromPoint?.(clientX, clientY);
+  return range ? { node: range.startContainer, offset: range.startOffset } : undefined;
 };
 
 /**
