@@ -7,6 +7,8 @@
 
 import { type TransportMode, Voxledger, type VoxledgerConfig, type WebsiteFeatures } from "../voxledger.ts";
 
+export type { PlayerEvents, PlayerHandle, PlayerState } from "./player/player-events.ts";
+
 /**
  * Starts the players and spoken messages of the website's configuration. Loads the code for them
  * only if the configuration enables one. Resolves with a function that removes them from the page
@@ -14,10 +16,10 @@ import { type TransportMode, Voxledger, type VoxledgerConfig, type WebsiteFeatur
  * @throws {VoxledgerError} if the configuration cannot be loaded
  */
 export const startPage = async (voxledger: Voxledger): Promise<() => void> => {
-  const { features } = await voxledger.config();
+  const { features, analytics } = await voxledger.config();
   if (!isAnyEnabled(features)) return () => {};
   const { startFeatures } = await import("./features.ts");
-  return startFeatures(voxledger, features);
+  return startFeatures(voxledger, features, analytics);
 };
 
 /** `welcomeMessageOnce` alone enables nothing. */

@@ -2,9 +2,11 @@ import type { SpeakParams, WebPlayerFeature } from "../../voxledger.ts";
 import type { Feature, PageContext } from "../feature.ts";
 import { readParagraphs } from "../text/paragraphs.ts";
 import { queryAll } from "../text/selectors.ts";
+import { readClickedParagraphs } from "./clicked-paragraphs.ts";
 import { createLabels, type PlayerLabels } from "./labels.ts";
 import { showMediaSession } from "./media-session.ts";
 import { MiniPlayer } from "./mini-player.ts";
+import { createPlayerHandle, dispatchEvents } from "./player-events.ts";
 import { createPlayerView } from "./player-view.ts";
 import { Reading } from "./reading.ts";
 import { rememberPlace } from "./remembered-places.ts";
@@ -88,6 +90,7 @@ const addPlayer = (context: PageContext, article: Element, labels: PlayerLabels,
   const number = queryAll(document, webPlayer.selector).indexOf(article) + 1;
   const share = shareButtons(reading, labels, { controls: webPlayer.controls, article: number });
   const view = createPlayerView(reading, labels, webPlayer, share);
+  Object.assign(view.host, { player: createPlayerHandle(reading) });
   insertPlayer(view.host, article, first.element, webPlayer.position);
   const mini = webPlayer.miniPlayer.enabled
     ? new MiniPlayer(reading, labels, view.host, webPlayer, signal)
@@ -96,6 +99,8 @@ const addPlayer = (context: PageContext, article: Element, labels: PlayerLabels,
     rememberPlace(reading, signal),
     showMediaSession(reading, article, signal),
     scrollWithReading(reading, signal),
+    readClickedParagraphs(reading, article, webPlayer, signal),
+    dispatchEvents(reading, view.host, { ...context, signal }),
   ];
   update = () => {
     view.update();
@@ -104,40 +109,11 @@ const addPlayer = (context: PageContext, article: Element, labels: PlayerLabels,
   };
   followTimeLinks(reading, number, signal);
   view.update();
-  if (webPlayer.navigation.paragraphClick) {
-    article.addEventListener("click", (event) => startAtClick(event as MouseEvent, reading, webPlayer), {
-      signal,
-    });
-  }
   const remove = (): void => {
     removed.abort();
     view.host.remove();
   };
   return { host: view.host, remove };
-};
-
-/** Elements that handle clicks themselves. */
-const interactive =
-  "a, button, input, select, textarea, label, summary, audio, video, [contenteditable], [onclick]";
-
-/**
- * A click on a paragraph's text reads from there. A click that selects text, or that the page
- * handles, does not.
- */
-const startAtClick = (event: MouseEvent, reading: Reading, { paragraphSelector }: WebPlayerFeature): void => {
-  const { target, detail, defaultPrevented } = event;
-  if (defaultPrevented || detail > 1 || !(target instanceof Element) || target.closest(interactive)) return;
-  if (getSelection()?.isCollapsed === false) return;
-  const paragraph = target.closest(paragraphSelector);
-  if (paragraph) reading.startAt(paragraph, pointAt(event));
-};
-
-/** The clicked character. Safari before version 26.2 knows only the second way. */
-const pointAt = ({ clientX, clientY }: MouseEvent): { node: Node; offset: number } | undefined => {
-  const caret = document.caretPositionFromPoint?.(clientX, clientY);
-  if (caret) return { node: caret.offsetNode, offset: caret.offset };
-  const range = document.caretRangeFromPoint?.(clientX, clientY);
-  return range ? { node: range.startContainer, offset: range.startOffset } : undefined;
 };
 
 /**
