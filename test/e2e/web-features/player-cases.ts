@@ -227,22 +227,31 @@ const navigation: MemberCase[] = [
   },
   {
     members: [`${at}navigation.paragraphClick`],
-    does: "reads from the paragraph that is clicked",
+    does: "reads from the paragraph that is clicked, once the article was read",
     run: async (site) => {
       const clicked = await open(site, {});
-      await player(clicked.page);
+      const listen = playButton(await player(clicked.page));
       const paragraph = clicked.page.getByText(first);
-      expect(await styleOf(paragraph, "cursor")).to.equal("pointer");
       await paragraph.click();
-      await clicked.untilSpoken(/./);
-      expect(clicked.texts()[0]).to.equal(first);
+      expect(await styleOf(paragraph, "cursor")).to.equal("auto");
+      await listen.click(); // what the first click had requested would precede it
+      await clicked.untilSpoken(heading);
+      expect(clicked.texts()[0]).to.equal(heading);
+      await clicked.untilPlaying();
+      expect(await styleOf(paragraph, "cursor")).to.equal("pointer");
+      const second = clicked.page.locator("article p").nth(1);
+      await second.click();
+      await second.and(clicked.page.locator("[data-voxledger-speaking]")).waitFor();
       const ignored = await open(site, { navigation: { paragraphClick: false } });
-      const shown = await player(ignored.page);
-      await ignored.page.getByText(first).click();
+      await playButton(await player(ignored.page)).click();
+      await ignored.page.locator("h2[data-voxledger-speaking]").waitFor();
+      await ignored.page.locator("article p").nth(1).click();
       expect(await styleOf(ignored.page.getByText(first), "cursor")).to.equal("auto");
-      await playButton(shown).click(); // what the first click had requested would precede it
-      await ignored.untilSpoken(heading);
-      expect(ignored.texts()[0]).to.equal(heading);
+      await ignored.page
+        .locator("article p")
+        .first()
+        .and(ignored.page.locator("[data-voxledger-speaking]"))
+        .waitFor();
     },
   },
 ];

@@ -53,9 +53,17 @@ export const createHost = (
   const host = Object.assign(document.createElement("voxledger-player"), { lang, dir });
   const root = host.attachShadow({ mode: "open" });
   root.adoptedStyleSheets = sheets;
-  root.append(element("section", { ariaLabel: labels[label] }));
+  const section = element("section", { ariaLabel: labels[label] });
+  if (label === "article" && hasPlayerNamed(labels.article)) section.role = "group";
+  root.append(section);
   return host;
 };
+
+/** Several landmarks of one name could not be told apart. */
+const hasPlayerNamed = (name: string): boolean =>
+  [...document.querySelectorAll("voxledger-player")].some(
+    ({ shadowRoot }) => shadowRoot?.querySelector("section")?.ariaLabel === name,
+  );
 
 export const assemble = (host: HTMLElement, parts: readonly Part[]): PlayerView => {
   host.shadowRoot?.querySelector("section")?.append(...parts.map(({ node }) => node));
