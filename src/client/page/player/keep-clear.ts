@@ -23,6 +23,7 @@ export const keepClear = (host: HTMLElement, player: Element) => {
     timer = undefined;
     checkedAt = performance.now();
     const box = host.getBoundingClientRect();
+    if (box.width === 0) return; // not rendered, as in print
     const home: Box = {
       left: box.left - offset.x,
       top: box.top - offset.y,

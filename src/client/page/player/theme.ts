@@ -108,14 +108,17 @@ const forcedColors = `
   :host {
     --bg: Canvas !important; --fg: CanvasText !important; --muted: CanvasText !important;
     --accent: ButtonText !important; --accent-soft: ButtonFace !important; --hover: ButtonFace !important;
-    --border: CanvasText !important; --track: CanvasText !important; --fill: Highlight !important;
+    --border: CanvasText !important; --track: Canvas !important; --fill: Highlight !important;
   }
   button { border: 1px solid ButtonBorder; }
   button:hover { border-color: Highlight; }
   [aria-disabled=true] { color: GrayText; border-color: GrayText; }
   :focus-visible { outline-color: Highlight; }
+  .powered { color: LinkText; }
   .progress { forced-color-adjust: none; }
-  .progress::-webkit-slider-thumb { border-color: CanvasText; }
+  .progress::-webkit-slider-runnable-track { border: 1px solid CanvasText; }
+  .progress::-moz-range-track { border: 1px solid CanvasText; }
+  .progress::-webkit-slider-thumb { margin-top: -6px; border-color: CanvasText; }
   .progress::-moz-range-thumb { border-color: CanvasText; }
 }`;
 
