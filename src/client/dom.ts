@@ -11,9 +11,11 @@ export interface Page {
   readonly MediaSource?: MediaSourceConstructor;
   /** Replaces `MediaSource` in Safari on iPhones. */
   readonly ManagedMediaSource?: MediaSourceConstructor;
+  addEventListener?(kind: "online", listener: () => void, options: object): void;
 }
 
 export interface PageDocument {
+  readonly documentElement?: { readonly lang: string };
   readonly body: { append(element: unknown): void };
   createElement(tag: "button"): PageElement;
   addEventListener(kind: "click", listener: () => void, options: object): void;
@@ -130,6 +132,7 @@ export interface NativeSpeech {
 
 export interface PageNavigator {
   readonly userAgent: string;
+  readonly onLine?: boolean;
   readonly maxTouchPoints?: number;
   readonly userAgentData?: {
     readonly brands: readonly Brand[];

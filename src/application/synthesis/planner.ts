@@ -12,7 +12,8 @@ import { audioName, hashRecipe, type Recipe } from "../../domain/synthesis/recip
 import type { EngineCode, Gender, Prosody, TextFormat } from "../../domain/synthesis/speech.ts";
 import { type MarkdownReading, markdownVersion, readMarkdown } from "../../domain/text/markdown.ts";
 import { type PronouncedText, pronounce } from "../../domain/text/pronounce.ts";
-import { isSsml, parseSsml } from "../../domain/text/ssml.ts";
+import { isSsml } from "../../domain/text/is-ssml.ts";
+import { parseSsml } from "../../domain/text/ssml.ts";
 import { type Engine, noVersion } from "../../engines/engine.ts";
 import { type CatalogOf, sharedCatalog } from "../catalog/website-catalog.ts";
 import type { LexiconChoice, WebsiteLexicons } from "../lexicons/website-lexicons.ts";

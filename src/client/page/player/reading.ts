@@ -1,10 +1,12 @@
 import type { Boundary, EventKind, Listener, SpeakParams, TextPart } from "../../voxledger.ts";
 import type { PageContext } from "../feature.ts";
+import { sectionOf } from "../text/language.ts";
 import type { Paragraph } from "../text/paragraphs.ts";
 import { ReadingTime } from "./reading-time.ts";
 
 type ReadingStatus = "idle" | "loading" | "playing" | "paused" | "failed";
 
+/** The library's offsets are those of a text that joins its sections by this. */
 const paragraphSeparator = "\n\n";
 const tickMs = 250;
 
@@ -178,13 +180,11 @@ export class Reading {
     this.#part = undefined;
     const base = this.#offsets[this.#paragraph] ?? 0;
     const rest = this.#paragraphs.slice(this.#paragraph);
-    const nativeRate = this.#isNative && { rate: Math.min((params.rate ?? 1) * this.#speed, 2) };
     this.#status = "idle"; // events of the speech that ends now are not those of the next one
     const onboundary: SpeakParams["onboundary"] = (charIndex, name, boundary) => {
       if (speech === this.#speech && name === "word") this.#showWord(base + charIndex, boundary);
     };
-    const text = rest.map((paragraph) => paragraph.text).join(paragraphSeparator);
-    const spoken = speaker.speak(text, { ...params, ...nativeRate, onboundary }, this.#speed);
+    const spoken = speaker.speak(rest.map(sectionOf), { ...params, onboundary }, this.#speed);
     this.#base = base;
     this.#changeTo("loading");
     spoken.then(

@@ -24,6 +24,11 @@ const scripts: readonly Script[] = [
     summary: "Get the rules of sentences, which the client library loads with the first long text",
   },
   {
+    path: "/client-languages.js",
+    id: "loadClientLanguages",
+    summary: "Get the words of languages, which the client library loads with the first text that may be foreign",
+  },
+  {
     path: "/player.js",
     id: "loadPlayer",
     summary: "Get the module that starts the players and messages of a page",
