@@ -12,6 +12,8 @@ export interface ApiRequest {
   readonly accept?: string;
   /** `no-store` bypasses the browser's HTTP cache. */
   readonly cache?: "no-store";
+  /** A longer `Retry-After` is not waited for. */
+  readonly maxWaitMs?: number | undefined;
 }
 
 /** The headers and query parameters that authenticate a request. */

@@ -51,15 +51,13 @@ export const createServiceApi = ({
       try {
         return await requestConfig(session, closed);
       } catch (error) {
-        // A browser hides a response that refuses an unverified origin: the page sees a network
-        // error.
-        const mayBeHidden = error instanceof VoxledgerError && error.code === "NETWORK" && document;
-        throw mayBeHidden && (await isReachable(fetch, baseUrl, closed)) ? unverifiedOrigin(error) : error;
+        throw document ? await explainRefusal(error, { fetch, baseUrl, signal: closed }) : error;
       }
     },
     voices: (platform: PlatformQuery): Promise<VoiceCollection> =>
       request({ path: "v2/voices", query: { ...platform } }, (response) => readCollection(response, now())),
-    voice: (name: string): Promise<VoiceDetail> => get<VoiceDetail>(`v2/voices/${encodeURIComponent(name)}`),
+    voice: (name: string, maxWaitMs?: number): Promise<VoiceDetail> =>
+      request({ path: `v2/voices/${encodeURIComponent(name)}`, maxWaitMs }, readJson<VoiceDetail>),
     voicesByLanguage: (lang: string): Promise<VoicesByLanguage> =>
       get<VoicesByLanguage>(`v2/voices/by-language/${encodeURIComponent(lang)}`),
     reportVoices: (body: VoiceReport): Promise<VoiceReportResponse> =>
@@ -74,14 +72,19 @@ export const createServiceApi = ({
         closed,
       ),
     /** Downloads the audio. */
-    synthesize: (query: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio> =>
-      request(synthesisRequest(baseUrl, query), readDownload(fetch, baseUrl), signal),
+    synthesize: (query: SynthesisQuery, signal: AbortSignal, maxWaitMs?: number): Promise<OpenedAudio> =>
+      request({ ...synthesisRequest(baseUrl, query), maxWaitMs }, readDownload(fetch, baseUrl), signal),
     /**
      * Resolves with the first chunk. Rejects with `NOT_FOUND` for a voice that the service does not
      * stream. Aborting the signal also ends a running stream.
      */
-    stream: (body: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio> =>
-      request({ method: "POST", path: synthesisPath, accept: "text/event-stream", body }, readStream, signal),
+    stream: (body: SynthesisQuery, signal: AbortSignal, maxWaitMs?: number): Promise<OpenedAudio> => {
+      const accept = "text/event-stream";
+      return request({ method: "POST", path: synthesisPath, accept, body, maxWaitMs }, readStream, signal);
+    },
+    /** True if the service responds and is healthy. Costs nothing, and needs no credentials. */
+    isHealthy: async (): Promise<boolean> =>
+      (await respond("health", { fetch, baseUrl, signal: closed }))?.ok ?? false,
   };
 };
 
@@ -95,17 +98,35 @@ const requestConfig = async (session: Session, closed: AbortSignal): Promise<Web
   return config;
 };
 
-/** `/health` can be read from every origin. */
-const isReachable = async (
-  fetch: Environment["fetch"],
-  baseUrl: string,
-  signal: AbortSignal,
-): Promise<boolean> => {
+interface Probe {
+  readonly fetch: Environment["fetch"];
+  readonly baseUrl: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A browser hides a response that refuses an unverified origin: the page sees a network error, as
+ * if nothing had responded. Pages of every origin can read `/health`, and of `/v2` the refusal to
+ * verify an origin by GET: they tell what the browser hides.
+ */
+const explainRefusal = async (error: unknown, probe: Probe): Promise<unknown> => {
+  if (!(error instanceof VoxledgerError) || error.code !== "NETWORK") return error;
+  const [api, health] = await Promise.all([
+    respond("v2/auth/verify-origin", probe),
+    respond("health", probe),
+  ]);
+  if (api) return unverifiedOrigin(error);
+  return health ? blockedApi(error) : error;
+};
+
+/** The response, if the page may read it. */
+const respond = async (path: string, { fetch, baseUrl, signal }: Probe): Promise<Response | undefined> => {
   try {
-    await (await fetch(`${baseUrl}health`, { credentials: "omit", signal })).body?.cancel();
-    return true;
+    const response = await fetch(`${baseUrl}${path}`, { credentials: "omit", cache: "no-store", signal });
+    await response.body?.cancel();
+    return response;
   } catch {
-    return false;
+    return undefined;
   }
 };
 
@@ -115,6 +136,12 @@ const unverifiedOrigin = (cause: unknown): VoxledgerError =>
     code: "UNAUTHORIZED",
     cause,
   });
+
+const blockedApi = (cause: unknown): VoxledgerError =>
+  new VoxledgerError(
+    "The service is running, but requests to /v2 fail: a proxy, a firewall, a browser extension or the page's content security policy blocks them.",
+    { code: "NETWORK", cause },
+  );
 
 const synthesisPath = "v2/text/synthesize";
 

@@ -5,7 +5,13 @@
  *     <script type="module" src="https://tts.example.com/player.js" data-api-key="vlk_…"></script>
  */
 
-import { type TransportMode, Voxledger, type VoxledgerConfig, type WebsiteFeatures } from "../voxledger.ts";
+import {
+  type Fallback,
+  type TransportMode,
+  Voxledger,
+  type VoxledgerConfig,
+  type WebsiteFeatures,
+} from "../voxledger.ts";
 
 /**
  * Starts the players and spoken messages of the website's configuration. Loads the code for them
@@ -32,6 +38,7 @@ const configOf = ({ apiKey = "", defaultVoice, defaultLang, ...data }: DOMString
   debug: "debug" in data,
   ...(defaultVoice !== undefined && { defaultVoice }),
   ...(defaultLang !== undefined && { defaultLang }),
+  ...(data.fallback !== undefined && { fallback: data.fallback as Fallback }),
   ...(data.transport !== undefined && { transport: data.transport as TransportMode }),
 });
 

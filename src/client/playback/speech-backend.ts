@@ -1,3 +1,4 @@
+import { VoxledgerError } from "../errors.ts";
 import { playbackProsody } from "../prosody.ts";
 import type { TextPart } from "../text-parts.ts";
 import type { Delivery, Transport, VoiceRequest } from "../transport/transport.ts";
@@ -14,9 +15,14 @@ export interface PartPlayback {
   readonly onBoundary?: ((boundary: Boundary) => void) | undefined;
 }
 
-/** A part that can be played at once. */
-export interface PreparedPart {
+/** A part of a text, and the voice that speaks it. */
+export interface SpokenPart {
   readonly part: TextPart;
+  readonly voice: VoiceRequest;
+}
+
+/** A part that can be played at once. */
+export interface PreparedPart extends SpokenPart {
   /**
    * Resolves when the part was played to its end, or the signal was aborted.
    * @throws {VoxledgerError}
@@ -27,7 +33,7 @@ export interface PreparedPart {
 /** Speaks the parts of a text, with the service's voices or the browser's. */
 export interface SpeechBackend {
   readonly native: boolean;
-  prepare(parts: readonly TextPart[], signal: AbortSignal): AsyncIterable<PreparedPart>;
+  prepare(parts: readonly SpokenPart[], signal: AbortSignal): AsyncIterable<PreparedPart>;
   pause(): void;
   resume(): void;
 }
@@ -36,20 +42,18 @@ export interface SpeechBackend {
 export const serviceBackend = ({
   transport,
   player,
-  voice,
   prosodyFallback,
 }: {
   transport: Transport;
   player: Player;
-  voice: VoiceRequest;
   prosodyFallback: boolean;
 }): SpeechBackend => ({
   native: false,
   async *prepare(parts, signal) {
-    for await (const delivery of deliverParts(transport, parts, voice, signal)) {
+    for await (const { delivery, part, voice } of deliverParts(transport, parts, signal)) {
       const prosody = playbackProsody(voice.prosody, delivery.prosodyApplied, prosodyFallback);
       yield {
-        part: delivery.part,
+        ...{ part, voice },
         play: async (playback) => {
           const { signal, onStart } = playback;
           const timing = await timingOf(delivery, playback);
@@ -82,11 +86,15 @@ const loadBoundaries = async (
   signal: AbortSignal,
 ): Promise<readonly Boundary[]> => {
   try {
-    return loadMarks ? parseMarks(await loadMarks(signal), part.text) : [];
+    return loadMarks ? parseMarks(await loadMarks(signal), part) : [];
   } catch {
     return [];
   }
 };
+
+interface DeliveredPart extends SpokenPart {
+  readonly delivery: Delivery;
+}
 
 /**
  * Delivers the audio of the parts in order. Requests each part as soon as the previous one has been
@@ -96,29 +104,51 @@ const loadBoundaries = async (
  */
 async function* deliverParts(
   transport: Transport,
-  parts: readonly TextPart[],
-  voice: VoiceRequest,
+  parts: readonly SpokenPart[],
   callerSignal: AbortSignal,
-): AsyncGenerator<Delivery> {
+): AsyncGenerator<DeliveredPart> {
   const abort = new AbortController();
   const signal = AbortSignal.any([callerSignal, abort.signal]);
-  const openAfter = (previous: Promise<void>, part: TextPart | undefined) => {
-    const opened = part && previous.then(() => transport(part, voice, signal));
+  const openAfter = (previous: Promise<void>, next: SpokenPart | undefined) => {
+    const opened = next && previous.then(() => open(transport, next, signal));
     opened?.catch(() => {}); // thrown below when it is this part's turn
     return opened;
   };
   try {
     let next = openAfter(Promise.resolve(), parts[0]);
-    for (const [index, part] of parts.entries()) {
+    for (const index of parts.keys()) {
       const opened = await next;
       if (!opened) return;
-      const { received, ...audio } = opened;
+      const { received, ...delivered } = opened;
       const played = Promise.withResolvers<void>();
       next = openAfter(Promise.race([received, played.promise]), parts[index + 1]);
-      yield { part, ...audio };
+      yield delivered;
       played.resolve(); // a player may skip the rest of the audio
     }
   } finally {
     abort.abort();
   }
 }
+
+/**
+ * Requests the audio of a part. If the service does not have the language, the other voice speaks;
+ * if the voice's engine does not read SSML, it gets the plain text.
+ */
+const open = async (
+  transport: Transport,
+  { part, voice }: SpokenPart,
+  signal: AbortSignal,
+): Promise<DeliveredPart & { readonly received: Promise<void> }> => {
+  try {
+    const { received, ...audio } = await transport(part, voice, signal);
+    return { part, voice, delivery: { part, ...audio }, received };
+  } catch (error) {
+    const code = error instanceof VoxledgerError ? error.code : undefined;
+    const { spans, ...plain } = part;
+    if (code === "NOT_FOUND" && voice.otherwise) {
+      return await open(transport, { part, voice: voice.otherwise }, signal);
+    }
+    if (code === "VALIDATION_ERROR" && spans) return await open(transport, { part: plain, voice }, signal);
+    throw error;
+  }
+};

@@ -53,4 +53,8 @@ const save = (audio: Blob, name: string): void => {
   setTimeout(() => URL.revokeObjectURL(href), 60_000); // Safari reads it later
 };
 
-const fileName = (): string => document.title.replace(/[^\p{L}\p{N}]+/gu, " ").trim().slice(0, 80) || "article";
+const fileName = (): string =>
+  document.title
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim()
+    .slice(0, 80) || "article";
