@@ -39,6 +39,11 @@ export interface SpeakParams {
   readonly onboundary?: (charIndex: number, name: "word" | "sentence", boundary: Boundary) => void;
 }
 
+/** `isArticle`: the parts are prepared by one request. */
+export interface SpeechParams extends SpeakParams {
+  readonly isArticle: boolean;
+}
+
 /** The result of a speech that did not fail. */
 export interface SpeechResult {
   readonly cancelled: boolean;
@@ -71,7 +76,7 @@ export interface SpeechContext {
    */
   prepareParts(
     sections: readonly TextSection[],
-    params: SpeakParams,
+    params: SpeechParams,
   ): Promise<{ readonly parts: readonly SpokenPart[]; readonly backends: BackendSelection }>;
   /** Fires `OnError`, once per error. */
   reportError(error: VoxledgerError): void;
@@ -84,7 +89,7 @@ export class Speech {
    * @throws {VoxledgerError}
    */
   readonly finished: Promise<SpeechResult>;
-  readonly #params: SpeakParams;
+  readonly #params: SpeechParams;
   readonly #context: SpeechContext;
   readonly #abort = new AbortController();
   readonly #signal = this.#abort.signal;
@@ -95,7 +100,7 @@ export class Speech {
   /** The voice of the last part, as an event's JSON. */
   #resolved = "";
 
-  constructor(text: string | readonly TextSection[], params: SpeakParams, context: SpeechContext) {
+  constructor(text: string | readonly TextSection[], params: SpeechParams, context: SpeechContext) {
     this.#params = params;
     this.#context = context;
     const sections = typeof text === "string" ? [{ text }] : text;

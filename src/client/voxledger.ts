@@ -21,13 +21,15 @@ import { resolveConfiguration, type VoxledgerConfig } from "./constructor-option
 import { defaultEnvironment, type Environment } from "./environment.ts";
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { createEvents, type EventKind, type Events, type Listener } from "./events.ts";
+import { joinAudio } from "./join-audio.ts";
 import type { LabelOverrides } from "./labels/labels.ts";
 import { memoizeAsync } from "./memoize-async.ts";
 import type { AllowSpeechLabel } from "./playback/allow-speech.ts";
 import { AudioElementPlayer } from "./playback/audio-element-player.ts";
 import { functionPlayer, type PlaybackPosition, type Player } from "./playback/player.ts";
-import { type SpeakParams, Speech, type SpeechResult } from "./speech.ts";
+import { type SpeakParams, Speech, type SpeechParams, type SpeechResult } from "./speech.ts";
 import type { TextSection } from "./text-parts.ts";
+import { createArticleTransports } from "./transport/article-transport.ts";
 import { createTransport } from "./transport/create-transport.ts";
 import { nativeVoices } from "./voices/native-voices.ts";
 import { platformOf, voiceInfo } from "./voices/platform-report.ts";
@@ -85,7 +87,11 @@ export class Voxledger {
     const retry = { ...environment, retryAttempts };
     const session = new Session({ ...configuration, send, retry, now });
     const closed = this.#closed.signal;
-    const api = createServiceApi({ send, session, baseUrl, closed, environment });
+    const api = createServiceApi({ send, session, baseUrl, closed, retry, environment });
+    const transport = createTransport({
+      mode: configuration.transport,
+      ...{ api, session, baseUrl, timeout, retry, now, startTimer, WebSocket, closed },
+    });
 
     this.labels = configuration.labels;
     this.#environment = environment;
@@ -101,10 +107,8 @@ export class Voxledger {
       environment,
       api,
       websiteVoice: async () => (await this.#loadConfig()).voice,
-      transport: createTransport({
-        mode: configuration.transport,
-        ...{ api, session, baseUrl, timeout, retry, now, startTimer, WebSocket, closed },
-      }),
+      transport,
+      articleTransport: createArticleTransports({ api, single: transport }),
       player: this.#player,
       speed: () => this.#speed,
       events: this.#events,
@@ -180,10 +184,26 @@ export class Voxledger {
    * language is the `lang` of the section, unless script and words show that it cannot be.
    */
   speak(text: string | readonly TextSection[], params: SpeakParams = {}): Promise<SpeechResult> {
-    this.cancel();
-    this.#player.unlock?.();
-    this.#speech = new Speech(text, params, this.#speechContext);
-    return this.#speech.finished;
+    return this.#start(text, { ...params, isArticle: false });
+  }
+
+  /**
+   * Speaks the paragraphs of an article, as `speak` does. One request prepares all of its parts, at
+   * most 200 at once. They are charged once per website and month, whoever listens to them, and are
+   * loaded from permanent addresses, to which a CDN can respond.
+   */
+  speakArticle(sections: readonly TextSection[], params: SpeakParams = {}): Promise<SpeechResult> {
+    return this.#start(sections, { ...params, isArticle: true });
+  }
+
+  /**
+   * Resolves with the audio of an article, without playing it: an mp3 file. Its parts are charged as
+   * those of `speakArticle`, and loaded one after the other.
+   * @throws {VoxledgerError}
+   */
+  async download(sections: readonly TextSection[], params: SpeakParams = {}): Promise<Blob> {
+    const { parts, transport } = await this.#speechContext.prepareDownload(sections, params);
+    return await joinAudio(parts, transport, this.#closed.signal);
   }
 
   pause(): void {
@@ -219,6 +239,13 @@ export class Voxledger {
   close(): void {
     this.cancel();
     this.#closed.abort();
+  }
+
+  #start(text: string | readonly TextSection[], params: SpeechParams): Promise<SpeechResult> {
+    this.cancel();
+    this.#player.unlock?.();
+    this.#speech = new Speech(text, params, this.#speechContext);
+    return this.#speech.finished;
   }
 
   #load(): void {

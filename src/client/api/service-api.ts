@@ -1,8 +1,10 @@
 import type { Environment } from "../environment.ts";
 import { VoxledgerError } from "../errors.ts";
 import { appliedParameters } from "../prosody.ts";
+import type { Article, ArticlePart, ArticleRequest } from "./articles.ts";
 import { type AudioChunk, createChunkBuffer } from "./chunk-buffer.ts";
 import { type ApiRequest, type ReadResponse, readJson, type SendRequest, urlOf } from "./http.ts";
+import { type RetryOptions, withRetry } from "./retry.ts";
 import type { AuthToken, Session } from "./session.ts";
 import type { OpenedAudio, SynthesisQuery } from "./synthesis.ts";
 import type {
@@ -30,6 +32,7 @@ export const createServiceApi = ({
   session,
   baseUrl,
   closed,
+  retry,
   environment: { fetch, now, document },
 }: {
   send: SendRequest;
@@ -37,6 +40,7 @@ export const createServiceApi = ({
   baseUrl: string;
   /** Aborted when the library is closed. */
   closed: AbortSignal;
+  retry: RetryOptions;
   environment: Pick<Environment, "fetch" | "now" | "document">;
 }) => {
   const request = <T>(sent: ApiRequest, read: ReadResponse<T>, signal = closed): Promise<T> =>
@@ -81,6 +85,26 @@ export const createServiceApi = ({
     stream: (body: SynthesisQuery, signal: AbortSignal, maxWaitMs?: number): Promise<OpenedAudio> => {
       const accept = "text/event-stream";
       return request({ method: "POST", path: synthesisPath, accept, body, maxWaitMs }, readStream, signal);
+    },
+    /** Prepares the parts of an article. All speeches share it, so none of them may abort it. */
+    prepareArticle: (body: ArticleRequest, maxWaitMs?: number): Promise<Article> =>
+      request({ method: "POST", path: "v2/articles", body, maxWaitMs }, readJson<Article>),
+    /** Downloads a part of an article. The request has no credentials, so every cache can respond. */
+    loadPart: async (
+      { url, marks, prosodyApplied = [] }: ArticlePart,
+      signal: AbortSignal,
+      maxWaitMs?: number,
+    ): Promise<OpenedAudio> => {
+      const metadata = { prosodyApplied, whole: true, received: Promise.resolve() };
+      if (url === undefined) return { ...metadata, contentType: "", audio: singleChunk(new Uint8Array()) };
+      const read: ReadResponse<OpenedAudio> = async (response) => ({
+        ...metadata,
+        contentType: response.headers.get("Content-Type") ?? "",
+        audio: singleChunk(new Uint8Array(await response.arrayBuffer())),
+        loadMarks: marks === undefined ? undefined : loadText(fetch, marks),
+      });
+      const load = () => send({ path: url }, { headers: {}, query: {} }, read, signal);
+      return await withRetry(load, { ...retry, maxDelayMs: maxWaitMs }, signal);
     },
     /** True if the service responds and is healthy. Costs nothing, and needs no credentials. */
     isHealthy: async (): Promise<boolean> =>
@@ -161,14 +185,15 @@ const readDownload =
   async (response) => {
     const audio = singleChunk(new Uint8Array(await response.arrayBuffer()));
     const url = marksUrl(response, baseUrl);
-    const loadMarks =
-      url === undefined
-        ? undefined
-        : async (signal: AbortSignal): Promise<string> => {
-            const marks = await fetch(url, { credentials: "omit", signal });
-            return marks.ok ? marks.text() : "";
-          };
+    const loadMarks = url === undefined ? undefined : loadText(fetch, url);
     return { ...readMetadata(response), whole: true, audio, received: Promise.resolve(), loadMarks };
+  };
+
+const loadText =
+  (fetch: Environment["fetch"], url: string) =>
+  async (signal: AbortSignal): Promise<string> => {
+    const response = await fetch(url, { credentials: "omit", signal });
+    return response.ok ? response.text() : "";
   };
 
 async function* singleChunk(bytes: AudioChunk): AsyncGenerator<AudioChunk> {

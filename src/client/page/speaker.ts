@@ -4,6 +4,7 @@ export type Speaker = ReturnType<typeof createSpeaker>;
 
 interface Current {
   readonly sections: readonly TextSection[];
+  readonly isArticle?: boolean;
   readonly isAnnouncement: boolean;
 }
 
@@ -17,7 +18,11 @@ export const createSpeaker = (voxledger: Voxledger) => {
     current = own;
     voxledger.setSpeed(speed);
     try {
-      return await voxledger.speak(own.sections, params);
+      // Caches may hold a library from before it had articles.
+      const isArticle = own.isArticle && "speakArticle" in voxledger;
+      return await (isArticle
+        ? voxledger.speakArticle(own.sections, params)
+        : voxledger.speak(own.sections, params));
     } finally {
       if (current === own) current = undefined;
     }
@@ -30,6 +35,12 @@ export const createSpeaker = (voxledger: Voxledger) => {
      */
     speak: (sections: readonly TextSection[], params?: SpeakParams, speed?: number): Promise<SpeechResult> =>
       speak({ sections, isAnnouncement: false }, params, speed),
+    /** The same for the paragraphs of an article. */
+    readArticle: (
+      sections: readonly TextSection[],
+      params: SpeakParams,
+      speed: number,
+    ): Promise<SpeechResult> => speak({ sections, isArticle: true, isAnnouncement: false }, params, speed),
     /**
      * Speaks a text that the user has not asked for. Cancels earlier announcements, but never a
      * speech that the user has asked for. `lang` is the language that the page declares for it.

@@ -43,14 +43,17 @@ export const serviceBackend = ({
   transport,
   player,
   prosodyFallback,
+  lookahead = 1,
 }: {
   transport: Transport;
   player: Player;
   prosodyFallback: boolean;
+  /** The number of parts that are loaded before they are played. */
+  lookahead?: number;
 }): SpeechBackend => ({
   native: false,
   async *prepare(parts, signal) {
-    for await (const { delivery, part, voice } of deliverParts(transport, parts, signal)) {
+    for await (const { delivery, part, voice } of deliverParts({ transport, parts, lookahead }, signal)) {
       const prosody = playbackProsody(voice.prosody, delivery.prosodyApplied, prosodyFallback);
       yield {
         ...{ part, voice },
@@ -98,32 +101,36 @@ interface DeliveredPart extends SpokenPart {
 
 /**
  * Delivers the audio of the parts in order. Requests each part as soon as the previous one has been
- * received, so that it is loaded while that one plays. Ending the iteration or aborting the signal
+ * received, and at most `lookahead` parts before its turn. Ending the iteration or aborting the signal
  * ends all requests in flight.
  * @throws {VoxledgerError}
  */
-async function* deliverParts(
-  transport: Transport,
-  parts: readonly SpokenPart[],
+export async function* deliverParts(
+  { transport, parts, lookahead }: { transport: Transport; parts: readonly SpokenPart[]; lookahead: number },
   callerSignal: AbortSignal,
 ): AsyncGenerator<DeliveredPart> {
   const abort = new AbortController();
   const signal = AbortSignal.any([callerSignal, abort.signal]);
-  const openAfter = (previous: Promise<void>, next: SpokenPart | undefined) => {
-    const opened = next && previous.then(() => open(transport, next, signal));
-    opened?.catch(() => {}); // thrown below when it is this part's turn
-    return opened;
+  const opened = new Map<number, ReturnType<typeof open>>();
+  const played = parts.map(() => Promise.withResolvers<void>()); // a player may skip the rest of the audio
+  const openAfterPrevious = async (index: number, spoken: SpokenPart): ReturnType<typeof open> => {
+    const previous = await opened.get(index - 1);
+    if (previous) await Promise.race([previous.received, played[index - 1]?.promise]);
+    return await open(transport, spoken, signal);
   };
   try {
-    let next = openAfter(Promise.resolve(), parts[0]);
-    for (const index of parts.keys()) {
-      const opened = await next;
-      if (!opened) return;
-      const { received, ...delivered } = opened;
-      const played = Promise.withResolvers<void>();
-      next = openAfter(Promise.race([received, played.promise]), parts[index + 1]);
+    for (const turn of parts.keys()) {
+      for (const [ahead, spoken] of parts.slice(turn, turn + lookahead + 1).entries()) {
+        if (opened.has(turn + ahead)) continue;
+        const opening = openAfterPrevious(turn + ahead, spoken);
+        opening.catch(() => {}); // thrown below when it is this part's turn
+        opened.set(turn + ahead, opening);
+      }
+      const delivered = await opened.get(turn);
+      if (!delivered) return;
       yield delivered;
-      played.resolve(); // a player may skip the rest of the audio
+      played[turn]?.resolve();
+      opened.delete(turn - 1);
     }
   } finally {
     abort.abort();

@@ -6,8 +6,9 @@ import { isOutage, type VoxledgerError } from "../errors.ts";
 import type { Events } from "../events.ts";
 import { memoizeAsync } from "../memoize-async.ts";
 import type { Player } from "../playback/player.ts";
-import { serviceBackend } from "../playback/speech-backend.ts";
+import { type SpokenPart, serviceBackend } from "../playback/speech-backend.ts";
 import type { SpeakParams, SpeechContext } from "../speech.ts";
+import type { TextSection } from "../text-parts.ts";
 import type { Transport } from "../transport/transport.ts";
 import { createBackendSelection } from "./backend-selection.ts";
 import { createVoiceSelection } from "./voice-selection.ts";
@@ -19,6 +20,7 @@ interface SpeechContextOptions {
   /** The voice of the website's configuration. */
   readonly websiteVoice: () => Promise<WebsiteVoice>;
   readonly transport: Transport;
+  readonly articleTransport: (parts: readonly SpokenPart[]) => Transport;
   readonly player: Player;
   readonly speed: () => number;
   readonly events: Events;
@@ -28,6 +30,9 @@ interface SpeechContextOptions {
 /** The longest wait for the language of a voice, if the service is busy. */
 const maxWaitMs = 2_000;
 
+/** Headings are short: a single part may be over before the next one is loaded. */
+const articleLookahead = 3;
+
 /** What all speeches of a page share. */
 export const createSpeechContext = ({
   configuration,
@@ -35,11 +40,20 @@ export const createSpeechContext = ({
   api,
   websiteVoice,
   transport,
+  articleTransport,
   player,
   speed,
   events,
   reportError,
 }: SpeechContextOptions): SpeechContext & {
+  /**
+   * The parts of an article, and what loads them.
+   * @throws {VoxledgerError}
+   */
+  prepareDownload(
+    sections: readonly TextSection[],
+    params: SpeakParams,
+  ): Promise<{ readonly parts: readonly SpokenPart[]; readonly transport: Transport }>;
   /** @throws {VoxledgerError} */
   prepareVoices(params: Pick<SpeakParams, "defaultVoice">): Promise<void>;
 } => {
@@ -80,13 +94,19 @@ export const createSpeechContext = ({
   return {
     events,
     reportError,
-    prepareParts: async (sections, params) => {
+    prepareParts: async (sections, { isArticle, ...params }) => {
       const { website, failure } = await websiteVoiceOrFailure();
-      const service = serviceBackend({ transport, player, prosodyFallback: params.prosodyFallback ?? true });
-      return {
-        parts: await selectVoices(sections, params, website),
-        backends: selectBackends(service, failure),
-      };
+      const parts = await selectVoices(sections, params, website);
+      const service = serviceBackend({
+        player,
+        prosodyFallback: params.prosodyFallback ?? true,
+        ...(isArticle ? { transport: articleTransport(parts), lookahead: articleLookahead } : { transport }),
+      });
+      return { parts, backends: selectBackends(service, failure) };
+    },
+    prepareDownload: async (sections, params) => {
+      const parts = await selectVoices(sections, params, await websiteVoice());
+      return { parts, transport: articleTransport(parts) };
     },
     prepareVoices: async ({ defaultVoice = configuration.defaultVoice }) => {
       await languageOf(defaultVoice ?? (await websiteVoice()).name);

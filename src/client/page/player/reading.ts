@@ -128,6 +128,13 @@ export class Reading {
     if (this.isActive) this.#options.voxledger.pause();
   }
 
+  /** The audio of the whole article. */
+  download(): Promise<Blob> {
+    this.#readArticle();
+    const { voxledger, params } = this.#options;
+    return voxledger.download(this.paragraphs.map(sectionOf), params);
+  }
+
   stop(): void {
     if (this.isActive) this.#options.voxledger.cancel();
   }
@@ -219,7 +226,7 @@ export class Reading {
       if (speech === this.#speech && name === "word") this.#showWord(base + charIndex, boundary);
     };
     const rest = this.paragraphs.slice(paragraph).map(sectionOf);
-    const spoken = speaker.speak(rest, { ...params, startAt: place - base, onboundary }, this.#speed);
+    const spoken = speaker.readArticle(rest, { ...params, startAt: place - base, onboundary }, this.#speed);
     this.#base = base;
     this.#progress.expectAudio(performance.now());
     this.#changeTo("loading");
