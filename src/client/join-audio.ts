@@ -1,3 +1,4 @@
+import { readBlob } from "./playback/player.ts";
 import { deliverParts, type SpokenPart } from "./playback/speech-backend.ts";
 import type { Transport } from "./transport/transport.ts";
 
@@ -15,8 +16,8 @@ export const joinAudio = async (
 ): Promise<Blob> => {
   const chunks: Bytes[] = [];
   for await (const { delivery } of deliverParts({ transport, parts, lookahead: 1 }, signal)) {
-    const whole = await new Blob(await Array.fromAsync(delivery.audio)).arrayBuffer();
-    chunks.push(withoutTags(new Uint8Array(whole)));
+    const part = await readBlob(delivery.audio, delivery.contentType);
+    chunks.push(withoutTags(new Uint8Array(await part.arrayBuffer())));
   }
   return new Blob(chunks, { type: "audio/mpeg" });
 };

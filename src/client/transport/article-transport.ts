@@ -3,7 +3,7 @@ import type { ServiceApi } from "../api/service-api.ts";
 import type { OpenedAudio, SynthesisQuery } from "../api/synthesis.ts";
 import { VoxledgerError } from "../errors.ts";
 import type { SpokenPart } from "../playback/speech-backend.ts";
-import { synthesisQuery, type Transport, type VoiceRequest } from "./transport.ts";
+import { synthesisQuery, type Transport } from "./transport.ts";
 
 /** The service's limits of one request. */
 const maxParts = 200;
