@@ -75,9 +75,10 @@ export const createArticleTransports = ({
     try {
       return await load();
     } catch (error) {
-      const wasKnown = known.delete(key);
+      const { status } = error as VoxledgerError;
+      const wasForgotten = status !== undefined && known.delete(key);
       // The address of private audio has expired, or the audio was removed: it gets another one.
-      if (!wasKnown || (error as VoxledgerError).status !== 404) throw error;
+      if (status !== 404 || !wasForgotten) throw error;
       return await load();
     }
   };

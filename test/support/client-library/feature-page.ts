@@ -21,6 +21,8 @@ interface RecordedAudio {
 export interface FeatureWindow {
   audios: RecordedAudio[];
   ended: number;
+  /** The durations of what was played to its end. */
+  playedSeconds: number;
   Audio: new () => RecordedAudio;
 }
 
@@ -31,12 +33,14 @@ const recordAudio = (): void => {
   const Original = window.Audio;
   window.audios = [];
   window.ended = 0;
+  window.playedSeconds = 0;
   window.Audio = new Proxy(Original, {
     construct: () => {
       const audio = new Original();
       window.audios.push(audio);
       audio.addEventListener("ended", () => {
         window.ended++;
+        window.playedSeconds += audio.duration;
       });
       return audio;
     },
