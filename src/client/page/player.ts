@@ -5,7 +5,13 @@
  *     <script type="module" src="https://tts.example.com/player.js" data-api-key="vlk_…"></script>
  */
 
-import { type TransportMode, Voxledger, type VoxledgerConfig, type WebsiteFeatures } from "../voxledger.ts";
+import {
+  type Fallback,
+  type TransportMode,
+  Voxledger,
+  type VoxledgerConfig,
+  type WebsiteFeatures,
+} from "../voxledger.ts";
 
 export type { PlayerEvents, PlayerHandle, PlayerState } from "./player/player-events.ts";
 
@@ -34,6 +40,7 @@ const configOf = ({ apiKey = "", defaultVoice, defaultLang, ...data }: DOMString
   debug: "debug" in data,
   ...(defaultVoice !== undefined && { defaultVoice }),
   ...(defaultLang !== undefined && { defaultLang }),
+  ...(data.fallback !== undefined && { fallback: data.fallback as Fallback }),
   ...(data.transport !== undefined && { transport: data.transport as TransportMode }),
 });
 

@@ -31,6 +31,7 @@ const clientScripts = {
   "/client.js": join(client, "voxledger.ts"),
   "/client-sentences.js": join(client, "sentences.ts"),
   "/client-labels.js": join(client, "labels/labels.ts"),
+  "/client-languages.js": join(client, "languages.ts"),
   "/player.js": join(client, "page/player.ts"),
   "/player-features.js": join(client, "page/features.ts"),
 } as const;
@@ -134,32 +135,23 @@ const bundleClientScript = (path: ClientScript) =>
 
 /** The same sources always give the same bytes. */
 const bundleAll = async (): Promise<BundledFiles> => {
-  const [consoleFiles, reproduceFiles, library, sentences, labels, player, features] = await Promise.all([
+  const paths = Object.keys(clientScripts) as ClientScript[];
+  const [consoleFiles, reproduceFiles, scripts] = await Promise.all([
     bundleConsole(),
     bundleReproduce(),
-    bundleClientScript("/client.js"),
-    bundleClientScript("/client-sentences.js"),
-    bundleClientScript("/client-labels.js"),
-    bundleClientScript("/player.js"),
-    bundleClientScript("/player-features.js"),
+    Promise.all(paths.map(bundleClientScript)),
   ]);
   const own = ["src/http/bundles/bundle-program.ts", "node_modules/esbuild/package.json"];
-  const built = [consoleFiles, reproduceFiles, library, sentences, labels, player, features];
+  const built = [consoleFiles, reproduceFiles, ...scripts];
   const inputs = new Set([...own, ...built.flatMap(({ metafile }) => Object.keys(metafile.inputs))]);
   const digests = Array.from(inputs, async (path) => [
     path,
     hash("sha256", await readFile(join(root, path))),
   ]);
-  const textOf = ({ outputFiles: [file] }: typeof library): string => file?.text ?? "";
+  const texts = scripts.map(({ outputFiles: [file] }, index) => [paths[index], file?.text ?? ""]);
   return {
     inputs: Object.fromEntries(await Promise.all(digests)),
-    client: {
-      "/client.js": textOf(library),
-      "/client-sentences.js": textOf(sentences),
-      "/client-labels.js": textOf(labels),
-      "/player.js": textOf(player),
-      "/player-features.js": textOf(features),
-    },
+    client: Object.fromEntries(texts),
     console: filesOf(consoleFiles),
     reproduce: filesOf(reproduceFiles),
   };
