@@ -217,7 +217,7 @@ describe("POST /v2/articles", () => {
     const first = await prepare(texts, { voice });
     expect((await fetch(first.parts[0]?.url ?? "")).status).to.equal(503);
     providers.msv.faults.none();
-    while ((await usage()).requests > 0) await delay(5); // the void is recorded in the background
+    while (Number((await usage()).requests) > 0) await delay(5); // the void is recorded in the background
     await hear(texts, { voice });
     expect(await usage()).to.deep.equal({ requests: 1, characters: 27 });
   });
