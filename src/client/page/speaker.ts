@@ -17,13 +17,16 @@ export const createSpeaker = (voxledger: Voxledger) => {
     current = own;
     voxledger.setSpeed(speed);
     try {
-      return await voxledger.speak(own.sections, params);
+      return await voxledger.speak(forLibrary(voxledger, own.sections), params);
     } finally {
       if (current === own) current = undefined;
     }
   };
 
   return {
+    /** Loads what the first speech needs. A library that a cache has kept may lack the method. */
+    prepare: (defaultVoice: string | undefined): void =>
+      void voxledger.prepare?.(defaultVoice === undefined ? {} : { defaultVoice }),
     /**
      * Speaks sections at the user's request, and cancels the current speech.
      * @throws {VoxledgerError}
@@ -54,6 +57,10 @@ export const createSpeaker = (voxledger: Voxledger) => {
     },
   };
 };
+
+/** An earlier library, which a cache may have kept for an hour, speaks texts alone. */
+const forLibrary = (voxledger: Partial<Voxledger>, sections: readonly TextSection[]) =>
+  voxledger.prepare ? sections : sections.map(({ text }) => text).join("\n\n");
 
 /** True if the browser lets the page play audio without a question. */
 export const mayPlay = (): boolean => navigator.userActivation?.hasBeenActive ?? true;

@@ -61,7 +61,14 @@ export const assemble = (host: HTMLElement, parts: readonly Part[]): PlayerView 
   return { host, update };
 };
 
-const playLabels = { idle: "Listen", failed: "Listen", paused: "Resume", loading: "Pause", playing: "Pause" };
+const playLabels = {
+  idle: "Listen",
+  failed: "Listen",
+  unavailable: "Listen",
+  paused: "Resume",
+  loading: "Pause",
+  playing: "Pause",
+};
 
 export const playButton = (reading: Reading, { withText }: { withText: boolean }): Part => {
   const button = iconButton("play", "Listen", () => reading.toggle());
@@ -185,12 +192,17 @@ const poweredBy = (): Part => ({
   ),
 });
 
+const statusTexts: Partial<Record<Reading["status"], string>> = {
+  failed: "The article could not be read aloud. Try again.",
+  unavailable: "Listening is unavailable right now",
+};
+
 const statusText = (reading: Reading): Part => {
   const node = element("span", { className: "status", role: "status" });
   return {
     node,
     update: () => {
-      const text = reading.status === "failed" ? "The article could not be read aloud. Try again." : "";
+      const text = statusTexts[reading.status] ?? "";
       if (node.textContent !== text) node.textContent = text;
     },
   };

@@ -1,10 +1,11 @@
+import { isOutage } from "../../errors.ts";
 import type { Boundary, EventKind, Listener, SpeakParams, TextPart } from "../../voxledger.ts";
 import type { PageContext } from "../feature.ts";
 import { sectionOf } from "../text/language.ts";
 import type { Paragraph } from "../text/paragraphs.ts";
 import { ReadingTime } from "./reading-time.ts";
 
-type ReadingStatus = "idle" | "loading" | "playing" | "paused" | "failed";
+type ReadingStatus = "idle" | "loading" | "playing" | "paused" | "failed" | "unavailable";
 
 /** The library's offsets are those of a text that joins its sections by this. */
 const paragraphSeparator = "\n\n";
@@ -77,7 +78,7 @@ export class Reading {
     return this.#status;
   }
   get isActive(): boolean {
-    return this.#status !== "idle" && this.#status !== "failed";
+    return !["idle", "failed", "unavailable"].includes(this.#status);
   }
   get paragraph(): number {
     return this.#paragraph;
@@ -189,7 +190,7 @@ export class Reading {
     this.#changeTo("loading");
     spoken.then(
       ({ cancelled }) => speech === this.#speech && this.#end("idle", cancelled),
-      () => speech === this.#speech && this.#end("failed"),
+      (error) => speech === this.#speech && this.#end(isOutage(error) ? "unavailable" : "failed"),
     );
   }
 
@@ -232,7 +233,7 @@ export class Reading {
    * Ends the reading. The next start continues with the current paragraph, unless the article was
    * read to its end.
    */
-  #end(status: "idle" | "failed", keepsParagraph = true): void {
+  #end(status: "idle" | "failed" | "unavailable", keepsParagraph = true): void {
     this.#unmark();
     this.#part = undefined;
     if (!keepsParagraph) this.#paragraph = 0;
