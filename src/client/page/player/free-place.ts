@@ -86,7 +86,7 @@ const pointsIn = ({ left, top, right, bottom }: Box): [x: number, y: number][] =
 };
 
 /** The elements at a point, those of shadow roots included. */
-function* elementsAt(root: DocumentOrShadowRoot, x: number, y: number): Generator<Element> {
+function* elementsAt(root: Document | ShadowRoot, x: number, y: number): Generator<Element> {
   for (const element of root.elementsFromPoint(x, y)) {
     if (element.getRootNode() !== root) continue; // a shadow root also returns what is around it
     if (element.shadowRoot) yield* elementsAt(element.shadowRoot, x, y);
