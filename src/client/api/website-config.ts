@@ -2,6 +2,11 @@ import type { WebsiteConfig } from "../../domain/accounts/website-config.ts";
 
 /** The configuration of a website. Members that the operator did not set have their defaults. */
 export type { WebsiteConfig };
+/** The configuration as the service sends it. */
+export interface CurrentConfig extends WebsiteConfig {
+  /** The language of `voice`. */
+  readonly voiceLang?: string;
+}
 export type WebsiteVoice = WebsiteConfig["voice"];
 export type WebsiteFeatures = WebsiteConfig["features"];
 export type SpokenText = WebsiteFeatures["welcomeMessage"];

@@ -5,6 +5,7 @@ import type {
   VerificationOutcome,
 } from "../../application/accounts/origin-verification.ts";
 import type { Websites } from "../../application/accounts/websites.ts";
+import type { Voices } from "../../application/catalog/voices.ts";
 import { websiteConfig } from "../../domain/accounts/website-config.ts";
 import { presenterOf } from "../../limits/client-network.ts";
 import type { Limits } from "../../limits/limits.ts";
@@ -19,7 +20,13 @@ import { callerIn, websiteOf } from "../kernel/request-state.ts";
 /** `exp` is in Unix seconds. */
 const AuthToken = namedSchema("AuthToken", { exp: z.int(), token: z.string() });
 
-export const ConfigResponse = namedSchema("ConfigResponse", { ...websiteConfig.shape, auth: AuthToken });
+export const ConfigResponse = namedSchema("ConfigResponse", {
+  ...websiteConfig.shape,
+  voiceLang: z.string().exactOptional().meta({
+    description: "The language of `voice`, unless the catalog lacks it: pages need not ask for it.",
+  }),
+  auth: AuthToken,
+});
 
 const verifyOriginResponse = namedSchema("VerifyOriginResponse", {
   verified: z.boolean().meta({
@@ -30,6 +37,7 @@ const verifyOriginResponse = namedSchema("VerifyOriginResponse", {
 
 interface AccessOptions {
   readonly websites: Pick<Websites, "get">;
+  readonly voices: Pick<Voices, "languageOf">;
   readonly accessTokens: Pick<AccessTokens, "issue">;
   readonly originVerification: Pick<OriginVerification, "isKnown" | "verify">;
   readonly limits: Pick<Limits, "failures">;
@@ -45,7 +53,7 @@ export const accessOperations = (options: AccessOptions): Operation[] => [
   verifyOrigin(options),
 ];
 
-const readConfig = ({ websites, accessTokens }: AccessOptions): Operation =>
+const readConfig = ({ websites, voices, accessTokens }: AccessOptions): Operation =>
   accessOperation({
     method: "get",
     path: "/v2/config",
@@ -55,8 +63,10 @@ const readConfig = ({ websites, accessTokens }: AccessOptions): Operation =>
     auth: "website, even suspended",
     responses: { 200: { description: "The current configuration.", content: json(ConfigResponse) } },
     handle: (_, ctx) => {
-      const { config } = websites.get(websiteOf(ctx));
-      return { ...config, auth: accessTokens.issue(callerIn(ctx.state).principal) };
+      const websiteId = websiteOf(ctx);
+      const { config } = websites.get(websiteId);
+      const voiceLang = voices.languageOf(websiteId, config.voice.name);
+      return { ...config, ...(voiceLang !== undefined && { voiceLang }), auth: accessTokens.issue(callerIn(ctx.state).principal) };
     },
   });
 
