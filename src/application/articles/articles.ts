@@ -81,8 +81,10 @@ export const createArticles = (options: ArticlesOptions) => {
       known[index] === undefined && speaker.ended(hash) === undefined;
     const uncharged = parts.filter((part) => !charged.has(partKeyOf(part)));
     using slot = new DisposableStack();
-    if (uncharged.length > 0 || parts.some(isMissing))
+    if (uncharged.length > 0 || parts.some(isMissing)) {
+      speaker.requireRoom();
       slot.defer(await tryWithMore(() => articles.acquire(apiKey)));
+    }
     const receipts = await ledger.recordOnce(
       principal,
       uncharged.map((part) => ({
@@ -97,7 +99,7 @@ export const createArticles = (options: ArticlesOptions) => {
       const held = slot.move();
       const onFailed = (part: SpokenPart, error: unknown): void => {
         const receipt = receipts.find(({ serving }) => serving.hash === part.renditions[0].hash);
-        if (isUnspoken(error)) charged.delete(partKeyOf(part));
+        if (isUnspoken(error) || isSilence(error)) charged.delete(partKeyOf(part));
         if (receipt) settle(receipt, error);
       };
       void speaker.speak({ apiKey, parts: missing, onFailed }).finally(() => held.dispose());
@@ -143,7 +145,7 @@ export const createArticles = (options: ArticlesOptions) => {
       requestId: string,
       given: readonly ArticlePart[],
     ): Promise<PreparedArticle> => {
-      const planned = planParts((request) => plan(request, principal.websiteId), given);
+      const planned = await planParts((request) => plan(request, principal.websiteId), given);
       const spoken = distinct(planned.filter(isSpoken)).filter(
         ({ renditions: [{ hash }] }) => speaker.refusal(hash) === undefined,
       );

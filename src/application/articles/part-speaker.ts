@@ -31,6 +31,8 @@ const maxAttempts = 5;
 /** Voices that failed are tried again after this time. */
 const fallbackMs = 60_000;
 const maxRemembered = 2_000;
+/** The texts of articles that wait are in memory. */
+const maxArticles = 500;
 
 /**
  * Speaks the parts of articles in the background, in order, in the fair queue of their key. A part
@@ -56,6 +58,7 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
         ? outcome.error.retryAfterSeconds * 1_000 * attempt
         : undefined;
     const { rendition } = await retry({ time, signal, delayAfter }, async () => {
+      signal.throwIfAborted();
       if (!findActiveKey(apiKey)) throw new Forbidden("The key has been suspended.");
       return await pipeline.obtain(renditions, signal, apiKey);
     });
@@ -75,7 +78,7 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
 
   const speakArticle = async ({ apiKey, parts, onFailed }: Article): Promise<void> => {
     using key = limitOf(apiKey);
-    await pLimit(perArticle).map(parts, async (part) => {
+    const speakOne = async (part: SpokenPart): Promise<void> => {
       const [{ hash }] = part.renditions;
       try {
         await key.limit(() => speakPart(part, apiKey));
@@ -86,7 +89,10 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
         waiting.get(hash)?.resolve();
         waiting.delete(hash);
       }
-    });
+    };
+    const [first, ...others] = parts;
+    if (first) await speakOne(first); // alone, because the reader waits for it
+    await pLimit(perArticle).map(others, speakOne);
   };
 
   return {
@@ -96,6 +102,10 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
       const spoken = speakArticle(article).finally(() => articles.delete(spoken));
       articles.add(spoken);
       await spoken;
+    },
+    /** @throws {Unavailable} if too many articles are being spoken, of all keys */
+    requireRoom: (): void => {
+      if (articles.size >= maxArticles) throw new Unavailable("Too many articles are being spoken.", 5);
     },
     /** Resolves when the part is spoken or has failed; undefined if it does not wait here. */
     ended: (hash: string): Promise<void> | undefined => waiting.get(hash)?.promise,

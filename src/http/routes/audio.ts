@@ -142,8 +142,8 @@ const exampleMarks = [
 ] as const;
 
 /**
- * `/audio/{object}`: immutable audio and marks for CDNs, of free engines only. Audio is read in
- * parts, never as a whole.
+ * `/audio/{object}`: immutable audio and marks for CDNs, and for a day the private audio of
+ * articles. Audio is read in parts, never as a whole.
  */
 export const audioOperation = (options: AudioOptions): Operation =>
   operation({
@@ -153,7 +153,7 @@ export const audioOperation = (options: AudioOptions): Operation =>
     tag: "Audio",
     summary: "Get audio by its permanent URL",
     description:
-      "For CDNs: immutable objects, named by a keyed hash (HMAC-SHA-256) of their recipe, which only the service can compute. Only audio of the free engines. `{hash}.marks.json` are its marks, if `Link` names them: one JSON object per line and word, sentence or `<mark>` of SSML, with `time` (milliseconds), `type`, `start` and `end` (code points of the text; those of a `<mark>` are its tag's). The text itself is not stored.\n\nThe addresses of the parts of an article (`POST /v2/articles`) have a signature. Until the part is spoken, a request for such an address waits for it, up to 30 seconds; then, or if too many requests wait, it is 503.",
+      "For CDNs: immutable objects, named by a keyed hash (HMAC-SHA-256) of their recipe, which only the service can compute. Only audio of the free engines, unless the address has a signature. `{hash}.marks.json` are its marks, if `Link` names them: one JSON object per line and word, sentence or `<mark>` of SSML, with `time` (milliseconds), `type`, `start` and `end` (code points of the text; those of a `<mark>` are its tag's). The text itself is not stored.\n\nThe addresses of the parts of an article (`POST /v2/articles`) have a signature. Until the part is spoken, a request for such an address waits for it, up to 30 seconds; then, or if too many requests wait, it is 503.",
     auth: "none",
     cache: [immutable, audioCaching.own],
     headers: conditionalRange,
