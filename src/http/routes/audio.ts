@@ -104,7 +104,7 @@ const audioParams: RequestPart<string, z.ZodObject> = {
   },
 };
 
-/** What an article adds to the addresses of its parts. A value of any other form counts as absent. */
+/** What an article adds to the addresses of its parts. Any other value counts as absent. */
 const addressQuery: RequestPart<AddressQuery, z.ZodObject> = {
   schema: z.object({
     signature: z
