@@ -63,7 +63,7 @@ export const createArticles = (options: ArticlesOptions) => {
 
   const stat = (part: SpokenPart): Promise<KnownAudio | undefined> => {
     const [first] = part.renditions;
-    return pipeline.statRendition(speaker.fallback(first.hash) ?? first, never);
+    return pipeline.statRendition(speaker.fallback(first.hash) ?? first, never());
   };
 
   /** Resolves with what exists of each part's audio, by hash. */
@@ -91,7 +91,7 @@ export const createArticles = (options: ArticlesOptions) => {
         ...servingOf(part, `${requestId}-${parts.indexOf(part) + 1}`, known[parts.indexOf(part)]),
         idempotency: { key: partKeyOf(part), request: partKeyOf(part), website: websiteId },
       })),
-      never,
+      never(),
     );
     for (const part of uncharged) charged.set(partKeyOf(part), true);
     const missing = parts.filter(isMissing);
@@ -151,7 +151,11 @@ export const createArticles = (options: ArticlesOptions) => {
       );
       const names = spoken.map(({ renditions: [{ hash }] }) => hash);
       const flight = `${principal.apiKey} ${hash("sha256", names.join())}`;
-      const { value: known } = await flights.run(flight, () => prepare(principal, requestId, spoken), never);
+      const { value: known } = await flights.run(
+        flight,
+        () => prepare(principal, requestId, spoken),
+        never(),
+      );
       const characters = spoken.reduce((sum, part) => sum + part.plan.characters, 0);
       return { parts: planned.map((part) => present(part, known)), characters };
     },
@@ -164,8 +168,11 @@ const isUnspoken = (error: unknown): boolean => !(error instanceof Invalid || er
 
 const digestLength = 22;
 
-/** What was begun for a client that has left is completed, because others read the same article. */
-const never = new AbortController().signal;
+/**
+ * What was begun for a client that has left is completed, because others read the same article. A
+ * new signal each time: one that is never aborted would keep the memory of all its listeners.
+ */
+const never = (): AbortSignal => new AbortController().signal;
 
 const isSpoken = (part: PlannedPart): part is PlannedPart & { readonly kind: "spoken" } =>
   part.kind === "spoken";
