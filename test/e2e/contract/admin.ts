@@ -179,7 +179,8 @@ export const adminResponses = (api: DescribedApi): void => {
         const tooLong = path.replaceAll(/\{\w+\}/g, "x".repeat(201));
         if (path !== tooLong) await send(400, method, tooLong, body?.example, headers);
         if (path !== nowhere && !path.endsWith("/system-voices/{id}")) {
-          await send(404, method, nowhere, body?.example, headers);
+          const required = path.endsWith("/page") ? "?url=https://e.example/" : "";
+          await send(404, method, nowhere + required, body?.example, headers);
         }
         if (!body) continue;
         await send(400, method, nowhere, "[", headers);
