@@ -28,7 +28,7 @@ const notText = [
 
 const noteLink = "a:is([href*='#fn'], [href*='#footnote'], [href*='#note'], [href*='#cite'])";
 
-/** The names of classes are those of Markdown's renderers, WordPress, Ghost, Substack and MediaWiki. */
+/** The classes are those of Markdown's renderers, WordPress, Ghost, Substack and MediaWiki. */
 const besidesTheText = {
   footnoteMarks: [
     ...["[role=doc-noteref]", "[role=doc-backlink]", "[data-footnote-ref]", "sup[data-fn]"],
