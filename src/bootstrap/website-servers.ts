@@ -110,8 +110,11 @@ const webhookError = (error: unknown): unknown => {
     : new WebhookUnreachable(`HTTP ${status}: redirects are not followed`, { status, cause: error });
 };
 
-/** Bodies are not compressed, so that their size is known. */
-const pageHeaders = { Accept: "text/html", "Accept-Encoding": "identity", Connection: "close" };
+/** Bodies are not compressed, so that their size is known. Firewalls refuse clients without a name. */
+const pageHeaders = {
+  ...{ Accept: "text/html", "Accept-Encoding": "identity", "User-Agent": "Voxledger" },
+  Connection: "close",
+};
 
 export const openRequestPage = (networks: AllowedNetworks, log: Logger): RequestPage => {
   const exchange = openWebsitesExchange(networks, { deadlines, log });
