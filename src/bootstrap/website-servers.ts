@@ -110,7 +110,9 @@ const webhookError = (error: unknown): unknown => {
     : new WebhookUnreachable(`HTTP ${status}: redirects are not followed`, { status, cause: error });
 };
 
-/** Bodies are not compressed, so that their size is known. Firewalls refuse clients without a name. */
+/**
+ * Bodies are not compressed, so that their size is known. Firewalls refuse clients without a name.
+ */
 const pageHeaders = {
   ...{ Accept: "text/html", "Accept-Encoding": "identity", "User-Agent": "Voxledger" },
   Connection: "close",
