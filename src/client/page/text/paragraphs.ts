@@ -2,7 +2,7 @@ import { invisible, isSpeakable, notSsml, type TextPiece } from "./plain-text.ts
 import { type Rendering, shownPage } from "./rendering.ts";
 import { validSelectors } from "./selectors.ts";
 import { TableRows } from "./table-rows.ts";
-import { createIsAuthor, createOwnerOf, excludedBy, type TextRules } from "./what-is-read.ts";
+import { createIsAuthor, createOwnerOf, excludedBy, skipped, type TextRules } from "./what-is-read.ts";
 
 /**
  * The paragraphs of an article, in their order. Text belongs to the innermost element that is read,
@@ -17,6 +17,7 @@ export const readParagraphs = (
   const [articles = ":scope"] = validSelectors([rules.selector]);
   const ownerOf = createOwnerOf(article, rules);
   const isAuthor = createIsAuthor(article, rules);
+  if (article.closest(skipped)) return [];
   const rows = new TableRows();
   const found: Paragraph[] = [];
   for (const node of textNodesIn(article, rules, rendering)) {
@@ -113,7 +114,7 @@ export class Paragraph {
   /** Adds a text of the page, or a punctuation mark that separates two. */
   append(piece: TextPiece | string): void {
     if (typeof piece === "string") {
-      if (!/\p{P}$/u.test(this.#text)) this.#text += piece;
+      if (/[^\p{P}]$/u.test(this.#text)) this.#text += piece;
       this.breakWord();
       return;
     }

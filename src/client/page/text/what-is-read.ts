@@ -12,6 +12,9 @@ export const unsetParagraphSelector = "p, h2, h3, li";
 /** Reads an element that is left out otherwise, or a table. */
 const read = "[data-voxledger-read]";
 
+/** Leaves out an element, in every configuration. */
+export const skipped = "[data-voxledger-skip]";
+
 const usualParagraphs = [
   ...["p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "blockquote", "figcaption", "dt", "dd", "caption"],
   `table${read} tr`,
@@ -78,7 +81,7 @@ export const excludedBy = (rules: TextRules): string => {
   const { enabled, exclude } = rules.sanitize;
   const usual = validSelectors(Object.values(besidesTheText).flat());
   return [
-    ...[...neverText, "[data-voxledger-skip]"],
+    ...[...neverText, skipped],
     ...(enabled ? [...notText, `:is(${usual}):not(${read})`, ...validSelectors(exclude)] : []),
     // A code block in a list item. Who names the elements to be read may name code.
     ...(enabled && !isSet(rules) ? ["pre"] : []),

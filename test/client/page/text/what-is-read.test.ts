@@ -99,6 +99,8 @@ describe("what the player reads of an article", () => {
     const article = `<p>Read<span data-voxledger-skip> not this</span>.</p><section data-voxledger-skip><p>Nor this.</p></section>`;
     expect(await read(article)).to.deep.equal(["Read."]);
     expect(await read(article, { sanitize: { enabled: false } })).to.deep.equal(["Read."]);
+    const skipped = "<main data-voxledger-skip><p>The article.</p></main>";
+    expect(await read(skipped, { selector: "main" })).to.deep.equal([]);
   });
 
   it("includes what is omitted by default if the page marks it with data-voxledger-read", async () => {
