@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { openBrowser } from "../../../support/browser.ts";
 import { duringSuite } from "../../../support/during.ts";
-import { readPage } from "./read-page.ts";
+import { previewPage, readPage } from "./read-page.ts";
 
 /** Articles as the systems of websites write them, and what is read of each. */
 const systems: Readonly<Record<string, readonly [html: string, read: readonly string[]]>> = {
@@ -99,8 +99,9 @@ describe("what the player reads of pages of common systems", () => {
   after(() => browser.closePages());
 
   for (const [system, [html, read]] of Object.entries(systems))
-    it(`is the text that ${system} publishes, without marks, notes and controls`, async () => {
+    it(`is the text that ${system} publishes, without marks, notes and controls, and so is the console's preview`, async () => {
       const page = await browser.context.newPage();
       expect(await readPage(page, html)).to.deep.equal(read);
+      expect(await previewPage(page, html)).to.deep.equal(read);
     });
 });
