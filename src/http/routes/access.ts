@@ -66,7 +66,11 @@ const readConfig = ({ websites, voices, accessTokens }: AccessOptions): Operatio
       const websiteId = websiteOf(ctx);
       const { config } = websites.get(websiteId);
       const voiceLang = voices.languageOf(websiteId, config.voice.name);
-      return { ...config, ...(voiceLang !== undefined && { voiceLang }), auth: accessTokens.issue(callerIn(ctx.state).principal) };
+      return {
+        ...config,
+        ...(voiceLang !== undefined && { voiceLang }),
+        auth: accessTokens.issue(callerIn(ctx.state).principal),
+      };
     },
   });
 
