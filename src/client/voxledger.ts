@@ -200,8 +200,8 @@ export class Voxledger {
   }
 
   /**
-   * Resolves with the audio of an article, without playing it: an mp3 file. Its parts are charged as
-   * those of `speakArticle`, and loaded one after the other.
+   * Resolves with the audio of an article, without playing it: an mp3 file, or a WAV file if its
+   * voices have different sample rates. Its parts are charged as those of `speakArticle`.
    * @throws {VoxledgerError}
    */
   async download(sections: readonly TextSection[], params: SpeakParams = {}): Promise<Blob> {

@@ -59,6 +59,19 @@ const at = (shown: Locator, n: number, count: number): Promise<void> =>
 const currentTime = (page: Page): Promise<number> =>
   page.evaluate(() => Math.max(...window.audios.map((audio) => audio.currentTime)));
 
+interface Probed {
+  readonly streams: readonly { codec_name: string; sample_rate: string; nb_read_packets: string }[];
+  readonly format: { readonly duration: string };
+}
+
+const probe = async (file: string): Promise<Probed> => {
+  const { stdout } = await promisify(execFile)("ffprobe", [
+    ...["-v", "error", "-count_packets", "-show_entries", "stream=codec_name,sample_rate,nb_read_packets"],
+    ...["-show_entries", "format=duration", "-of", "json", file],
+  ]);
+  return JSON.parse(stdout);
+};
+
 describe("the time and the place of a reading", () => {
   const site = duringSuite(openFeatureSite);
 
@@ -245,14 +258,10 @@ describe("the time and the place of a reading", () => {
       shown.getByRole("button", { name: "Download" }).click(),
     ]);
     expect(download.suggestedFilename()).to.equal("A website.mp3");
-    const { stdout } = await promisify(execFile)("ffprobe", [
-      ...["-v", "error", "-count_packets", "-show_entries", "stream=codec_name,sample_rate,nb_read_packets"],
-      ...["-show_entries", "format=duration", "-of", "json", (await download.path()) ?? ""],
-    ]);
-    const { streams, format } = JSON.parse(stdout);
+    const { streams, format } = await probe((await download.path()) ?? "");
     expect(streams).to.have.length(1);
-    expect(streams[0].codec_name).to.equal("mp3");
-    const decoded = (Number(streams[0].nb_read_packets) * 576) / Number(streams[0].sample_rate);
+    expect(streams[0]?.codec_name).to.equal("mp3");
+    const decoded = (Number(streams[0]?.nb_read_packets) * 576) / Number(streams[0]?.sample_rate);
     expect(Number(format.duration)).to.be.closeTo(decoded, 0.1);
     await shown.getByRole("combobox", { name: "Speed" }).selectOption("2");
     await playButton(shown).click();
@@ -260,6 +269,22 @@ describe("the time and the place of a reading", () => {
     const played = await page.evaluate<number>("playedSeconds");
     expect(decoded).to.be.closeTo(played, 0.2);
     expect(feature.texts()).to.have.length(3);
+  });
+
+  it("downloads an article in two languages, whose voices have different sample rates", async () => {
+    await site.configure(playerConfig({ voice: "US English Female" }));
+    const { page } = await site.open(
+      `<article lang="en"><p>The train leaves in the evening.</p><p lang="ar">القطار يصل في الصباح.</p></article>`,
+    );
+    const shown = await player(page);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      shown.getByRole("button", { name: "Download" }).click(),
+    ]);
+    const { streams, format } = await probe((await download.path()) ?? "");
+    expect(download.suggestedFilename()).to.equal("A website.wav");
+    expect(streams[0]).to.include({ codec_name: "pcm_s16le", sample_rate: "24000" });
+    expect(Number(format.duration)).to.be.within(2, 8);
   });
 
   it("has buttons that a page may leave out, and that fit into a narrow page", async () => {

@@ -33,7 +33,7 @@ export const shareButtons = (
     if (download.ariaBusy === "true") return;
     download.ariaBusy = "true";
     try {
-      save(await reading.download(), `${fileName()}.mp3`);
+      save(await reading.download());
     } catch {
       say(labels.failed);
     }
@@ -48,9 +48,10 @@ export const shareButtons = (
 /** Pages without TLS have no clipboard. */
 const copy = async (text: string): Promise<void> => navigator.clipboard.writeText(text);
 
-const save = (audio: Blob, name: string): void => {
+const save = (audio: Blob): void => {
   const href = URL.createObjectURL(audio);
-  element("a", { href, download: name }).click();
+  const extension = audio.type === "audio/wav" ? "wav" : "mp3";
+  element("a", { href, download: `${fileName()}.${extension}` }).click();
   setTimeout(() => URL.revokeObjectURL(href), 60_000); // Safari reads it later
 };
 
