@@ -89,7 +89,9 @@ export const createServiceApi = ({
     /** Prepares the parts of an article. All speeches share it, so none of them may abort it. */
     prepareArticle: (body: ArticleRequest, maxWaitMs?: number): Promise<Article> =>
       request({ method: "POST", path: "v2/articles", body, maxWaitMs }, readJson<Article>),
-    /** Downloads a part of an article. The request has no credentials, so every cache can respond. */
+    /**
+     * Downloads a part of an article. The request has no credentials, so every cache can respond.
+     */
     loadPart: async (
       { url, marks, prosodyApplied = [] }: ArticlePart,
       signal: AbortSignal,

@@ -101,8 +101,8 @@ interface DeliveredPart extends SpokenPart {
 
 /**
  * Delivers the audio of the parts in order. Requests each part as soon as the previous one has been
- * received, and at most `lookahead` parts before its turn. Ending the iteration or aborting the signal
- * ends all requests in flight.
+ * received, and at most `lookahead` parts before its turn. Ending the iteration or aborting the
+ * signal ends all requests in flight.
  * @throws {VoxledgerError}
  */
 export async function* deliverParts(
