@@ -48,6 +48,8 @@ export type { Delivery, TransportMode } from "./transport/transport.ts";
  * A website's connection to the service. Every method that sends a request throws VoxledgerError.
  */
 export class Voxledger {
+  /** The URL of the service, with a trailing slash. */
+  readonly baseUrl: string;
   readonly #events: Events;
   readonly #environment: Environment;
   readonly #api: ServiceApi;
@@ -78,6 +80,7 @@ export class Voxledger {
     const closed = this.#closed.signal;
     const api = createServiceApi({ send, session, baseUrl, closed, environment });
 
+    this.baseUrl = baseUrl;
     this.#environment = environment;
     this.#api = api;
     this.#events = createEvents(now);

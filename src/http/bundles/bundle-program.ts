@@ -18,7 +18,7 @@ export interface BundledFiles {
   readonly reproduce: Readonly<Record<string, string>>;
 }
 
-/** The path of a module that any page can import. */
+/** The path of a script that any page can load. */
 export type ClientScript = keyof typeof clientScripts;
 
 const root = resolve(import.meta.dirname, "../../..");
@@ -26,13 +26,16 @@ const client = join(root, "src/client");
 const consoleFolder = join(root, "src/console");
 const reproduceFolder = join(root, "src/reproduce");
 
-/** The entry of each script. A script imports the others at run time. */
-const clientScripts = {
+/** The entry of each module. A module imports the others at run time. */
+const clientModules = {
   "/client.js": join(client, "voxledger.ts"),
   "/client-sentences.js": join(client, "sentences.ts"),
   "/player.js": join(client, "page/player.ts"),
   "/player-features.js": join(client, "page/features.ts"),
 } as const;
+
+/** The script for pages without modules. It imports nothing. */
+const clientScripts = { ...clientModules, "/voxledger.js": join(client, "package/global.ts") } as const;
 
 const options = {
   absWorkingDir: root,
@@ -54,7 +57,7 @@ const importOtherScripts: Plugin = {
   name: "import other scripts",
   setup: ({ onResolve }) => {
     onResolve({ filter: /^\./ }, ({ kind, resolveDir, path }) => {
-      const imported = Object.entries(clientScripts).find(([, entry]) => entry === resolve(resolveDir, path));
+      const imported = Object.entries(clientModules).find(([, entry]) => entry === resolve(resolveDir, path));
       return imported && kind !== "entry-point" ? { path: `.${imported[0]}`, external: true } : undefined;
     });
   },
@@ -123,26 +126,37 @@ const bundleReproduce = () =>
     outdir: ".",
   });
 
-const bundleClientScript = (path: ClientScript) =>
+const bundleClientModule = (path: keyof typeof clientModules) =>
   build({
     ...options,
-    entryPoints: [clientScripts[path]],
+    entryPoints: [clientModules[path]],
     platform: "neutral",
     plugins: [importOtherScripts],
   });
 
+const bundleGlobal = () =>
+  build({
+    ...options,
+    entryPoints: [clientScripts["/voxledger.js"]],
+    platform: "neutral",
+    format: "iife",
+    define: { "import.meta.url": "scriptUrl" },
+    inject: [join(client, "package/script-url.ts")],
+  });
+
 /** The same sources always give the same bytes. */
 const bundleAll = async (): Promise<BundledFiles> => {
-  const [consoleFiles, reproduceFiles, library, sentences, player, features] = await Promise.all([
+  const [consoleFiles, reproduceFiles, library, sentences, player, features, global] = await Promise.all([
     bundleConsole(),
     bundleReproduce(),
-    bundleClientScript("/client.js"),
-    bundleClientScript("/client-sentences.js"),
-    bundleClientScript("/player.js"),
-    bundleClientScript("/player-features.js"),
+    bundleClientModule("/client.js"),
+    bundleClientModule("/client-sentences.js"),
+    bundleClientModule("/player.js"),
+    bundleClientModule("/player-features.js"),
+    bundleGlobal(),
   ]);
   const own = ["src/http/bundles/bundle-program.ts", "node_modules/esbuild/package.json"];
-  const built = [consoleFiles, reproduceFiles, library, sentences, player, features];
+  const built = [consoleFiles, reproduceFiles, library, sentences, player, features, global];
   const inputs = new Set([...own, ...built.flatMap(({ metafile }) => Object.keys(metafile.inputs))]);
   const digests = Array.from(inputs, async (path) => [
     path,
@@ -156,6 +170,7 @@ const bundleAll = async (): Promise<BundledFiles> => {
       "/client-sentences.js": textOf(sentences),
       "/player.js": textOf(player),
       "/player-features.js": textOf(features),
+      "/voxledger.js": textOf(global),
     },
     console: filesOf(consoleFiles),
     reproduce: filesOf(reproduceFiles),

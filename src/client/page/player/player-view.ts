@@ -21,6 +21,7 @@ interface Part {
 export const createPlayerView = (
   reading: Reading,
   { controls, theme, layout }: Pick<WebPlayerFeature, "controls" | "theme" | "layout">,
+  serviceUrl: string,
 ): PlayerView => {
   const { progress, time, skip, speed, brand } = controls;
   const host = createHost("Listen to this article", [playerSheet()]);
@@ -33,7 +34,7 @@ export const createPlayerView = (
     ...(progress ? [progressSlider(reading)] : []),
     ...(time ? [timeText(reading)] : []),
     ...(speed ? [speedSelect(reading)] : []),
-    ...(brand.poweredBy ? [poweredBy()] : []),
+    ...(brand.poweredBy ? [poweredBy(serviceUrl)] : []),
     statusText(reading),
   ];
   return assemble(host, parts);
@@ -176,11 +177,10 @@ const brandIcon = (): Part => {
   return { node: svg };
 };
 
-/** The module's own address is that of the service. */
-const poweredBy = (): Part => ({
+const poweredBy = (serviceUrl: string): Part => ({
   node: element(
     "a",
-    { className: "powered", href: new URL("./", import.meta.url).href, target: "_blank", rel: "noopener" },
+    { className: "powered", href: serviceUrl, target: "_blank", rel: "noopener" },
     "Powered by Voxledger",
   ),
 });

@@ -77,7 +77,7 @@ const addPlayer = (context: PageContext, article: Element, params: SpeakParams) 
   const { signal } = removed;
   let update = (): void => {};
   const reading = new Reading({ ...context, signal, read, params, onChange: () => update() });
-  const view = createPlayerView(reading, webPlayer);
+  const view = createPlayerView(reading, webPlayer, context.voxledger.baseUrl);
   insertPlayer(view.host, article, first.element, webPlayer.position);
   const mini = webPlayer.miniPlayer.enabled
     ? new MiniPlayer(reading, view.host, webPlayer, signal)

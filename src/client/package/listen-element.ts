@@ -1,0 +1,72 @@
+/**
+ * Registers an element that shows the player of an article:
+ *
+ *     <article><voxledger-listen api-key="vlk_…" base-url="https://tts.example.com"></voxledger-listen>…
+ *
+ * Its attributes are the options of the library, and `article`, a selector.
+ */
+
+import { configOf, startPlayer, warn } from "../page/start-page.ts";
+import { shareClient } from "./shared-clients.ts";
+
+export const listenTag = "voxledger-listen";
+
+const observedAttributes = [
+  "api-key",
+  "base-url",
+  "article",
+  "default-voice",
+  "default-lang",
+  "transport",
+  "prefer-native",
+  "debug",
+];
+
+const camelCase = (name: string): string =>
+  name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** Shows the player until the signal is aborted. */
+const show = async (place: Element, signal: AbortSignal): Promise<void> => {
+  const attributes = [...place.attributes].map(({ name, value }) => [camelCase(name), value]);
+  const { article, ...options } = Object.fromEntries(attributes);
+  const { voxledger, release } = shareClient(configOf(options));
+  signal.addEventListener("abort", release);
+  const stop = await startPlayer(voxledger, place, article);
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop);
+};
+
+/** `HTMLElement` does not exist on a server. */
+const defineListenElement = (): void => {
+  class ListenElement extends HTMLElement {
+    static readonly observedAttributes = observedAttributes;
+    #shown: AbortController | undefined;
+
+    connectedCallback(): void {
+      this.#restart();
+    }
+
+    disconnectedCallback(): void {
+      this.#shown?.abort();
+      this.#shown = undefined;
+    }
+
+    attributeChangedCallback(): void {
+      if (this.#shown) this.#restart();
+    }
+
+    /** Frameworks change several attributes, and move elements, within one task. */
+    #restart(): void {
+      this.#shown?.abort();
+      const shown = new AbortController();
+      this.#shown = shown;
+      queueMicrotask(() => {
+        if (!shown.signal.aborted)
+          show(this, shown.signal).catch((error) => !shown.signal.aborted && warn(error));
+      });
+    }
+  }
+  customElements.define(listenTag, ListenElement);
+};
+
+if (globalThis.customElements && !customElements.get(listenTag)) defineListenElement();

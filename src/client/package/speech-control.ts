@@ -1,0 +1,55 @@
+import type { SpeakParams, SpeechResult, VoxledgerConfig } from "../voxledger.ts";
+import { shareClient } from "./shared-clients.ts";
+
+export type SpeechStatus = "idle" | "speaking" | "paused";
+
+/** The speech of one component. It pauses and cancels only what the component speaks. */
+export interface SpeechControl {
+  /** Speaks the text, and cancels the speech of all components with the same options. */
+  speak(text: string, params?: SpeakParams): Promise<SpeechResult>;
+  pause(): void;
+  resume(): void;
+  cancel(): void;
+  /** Cancels the speech. */
+  close(): void;
+}
+
+/** @throws {TypeError} for invalid options */
+export const createSpeechControl = (
+  config: VoxledgerConfig,
+  onStatus: (status: SpeechStatus) => void,
+): SpeechControl => {
+  const { voxledger, release } = shareClient(config);
+  let current: Promise<SpeechResult> | undefined;
+  const ifCurrent = (act: () => void): void => {
+    if (current) act();
+  };
+  const stops = [
+    voxledger.on("OnPause", () => ifCurrent(() => onStatus("paused"))),
+    voxledger.on("OnResume", () => ifCurrent(() => onStatus("speaking"))),
+  ];
+  const cancel = (): void => ifCurrent(() => voxledger.cancel());
+  return {
+    speak: (text, params) => {
+      const speech = voxledger.speak(text, params);
+      const end = (): void => {
+        if (current !== speech) return;
+        current = undefined;
+        onStatus("idle");
+      };
+      current = speech;
+      onStatus("speaking");
+      speech.then(end, end);
+      return speech;
+    },
+    pause: () => ifCurrent(() => voxledger.pause()),
+    resume: () => ifCurrent(() => voxledger.resume()),
+    cancel,
+    close: () => {
+      cancel();
+      current = undefined;
+      for (const stop of stops) stop();
+      release();
+    },
+  };
+};

@@ -1,0 +1,88 @@
+import { type TransportMode, Voxledger, type VoxledgerConfig, type WebsiteFeatures } from "../voxledger.ts";
+
+/**
+ * Starts the players and spoken messages of the website's configuration. Loads the code for them
+ * only if the configuration enables one. Resolves with a function that removes them from the page
+ * and cancels its speech.
+ * @throws {VoxledgerError} if the configuration cannot be loaded
+ */
+export const startPage = async (voxledger: Voxledger): Promise<() => void> => {
+  const { features } = await voxledger.config();
+  return isAnyEnabled(features) ? await start(voxledger, features) : () => {};
+};
+
+/**
+ * Shows the player of an article in `place`, even if the website's configuration enables none, and
+ * starts nothing else. The article is that of the selector, or else the element around `place` that
+ * the configuration's selector matches. Resolves with a function that removes the player and
+ * cancels its speech.
+ * @throws {VoxledgerError} if the configuration cannot be loaded
+ */
+export const startPlayer = async (
+  voxledger: Voxledger,
+  place: Element,
+  article?: string,
+): Promise<() => void> => {
+  const { features } = await voxledger.config();
+  const id = String(++places);
+  place.setAttribute(placeAttribute, id);
+  const target = `[${placeAttribute}="${id}"]`;
+  const around = `:is(${features.webPlayer.selector})`;
+  const innermost = `${around}:has(${target}):not(:has(${around} ${target}))`;
+  const webPlayer = {
+    ...features.webPlayer,
+    enabled: true,
+    selector: article ?? innermost,
+    position: { target, at: "inside" } as const,
+  };
+  return await start(voxledger, { ...allDisabled(features), webPlayer });
+};
+
+const placeAttribute = "data-voxledger-place";
+let places = 0;
+
+const start = async (voxledger: Voxledger, features: WebsiteFeatures): Promise<() => void> => {
+  const { startFeatures } = await import("./features.ts");
+  return startFeatures(voxledger, features);
+};
+
+/** `welcomeMessageOnce` alone enables nothing. */
+const isAnyEnabled = (features: WebsiteFeatures): boolean =>
+  Object.values(features).some((feature) => typeof feature === "object" && feature.enabled);
+
+const allDisabled = (features: WebsiteFeatures): WebsiteFeatures => {
+  const disabled = Object.entries(features).map(([name, feature]) => [
+    name,
+    typeof feature === "object" ? { ...feature, enabled: false } : feature,
+  ]);
+  return Object.fromEntries(disabled);
+};
+
+/** The texts of attributes, by their names in camel case. A flag is present or absent. */
+export type Attributes = Readonly<Record<string, string | undefined>>;
+
+/** The options in the attributes of a tag. */
+export const configOf = ({
+  apiKey = "",
+  baseUrl,
+  defaultVoice,
+  defaultLang,
+  transport,
+  ...flags
+}: Attributes) =>
+  ({
+    apiKey,
+    preferNative: "preferNative" in flags,
+    debug: "debug" in flags,
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(defaultVoice !== undefined && { defaultVoice }),
+    ...(defaultLang !== undefined && { defaultLang }),
+    ...(transport !== undefined && { transport: transport as TransportMode }),
+  }) satisfies VoxledgerConfig;
+
+/** Starts the page with the data attributes of the tag that loaded the script. */
+export const startTag = ({ dataset, src }: HTMLScriptElement): void => {
+  startPage(new Voxledger(configOf({ baseUrl: src, ...dataset }))).catch(warn);
+};
+
+export const warn = (error: Error): void => console.warn(`Voxledger: ${error.message}`);
