@@ -162,7 +162,8 @@ const bundleAll = async (): Promise<BundledFiles> => {
     path,
     hash("sha256", await readFile(join(root, path))),
   ]);
-  const textOf = ({ outputFiles: [file] }: typeof library): string => file?.text ?? "";
+  const textOf = ({ outputFiles: [file] }: { readonly outputFiles: readonly OutputFile[] }): string =>
+    file?.text ?? "";
   return {
     inputs: Object.fromEntries(await Promise.all(digests)),
     client: {

@@ -138,6 +138,7 @@ export const listResponses = (api: DescribedApi): void => {
           "/client-sentences.js",
           "/player.js",
           "/player-features.js",
+          "/voxledger.js",
         ]) {
           const { headers } = await get(200, path, {});
           await get(304, path, { "If-None-Match": headers.etag ?? "" });
