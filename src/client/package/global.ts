@@ -8,9 +8,10 @@
 
 import { startPage, startTag } from "../page/start-page.ts";
 import { Voxledger, VoxledgerError } from "../voxledger.ts";
-import "./listen-element.ts";
+import { defineListenElement } from "./listen-element.ts";
 
 const script = globalThis.document?.currentScript as HTMLScriptElement | null | undefined;
 
+defineListenElement();
 Object.assign(globalThis, { Voxledger: Object.assign(Voxledger, { VoxledgerError, startPage }) });
 if (script?.dataset.apiKey !== undefined) startTag(script);

@@ -1,5 +1,5 @@
 /**
- * Registers an element that shows the player of an article:
+ * An element that shows the player of an article:
  *
  *     <article><voxledger-listen api-key="vlk_…" base-url="https://tts.example.com"></voxledger-listen>…
  *
@@ -36,8 +36,9 @@ const show = async (place: Element, signal: AbortSignal): Promise<void> => {
   else signal.addEventListener("abort", stop);
 };
 
-/** `HTMLElement` does not exist on a server. */
-const defineListenElement = (): void => {
+/** Registers the element, unless it is registered. On a server, this does nothing. */
+export const defineListenElement = (): void => {
+  if (!globalThis.customElements || customElements.get(listenTag)) return;
   class ListenElement extends HTMLElement {
     static readonly observedAttributes = observedAttributes;
     #shown: AbortController | undefined;
@@ -68,5 +69,3 @@ const defineListenElement = (): void => {
   }
   customElements.define(listenTag, ListenElement);
 };
-
-if (globalThis.customElements && !customElements.get(listenTag)) defineListenElement();

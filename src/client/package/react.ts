@@ -2,9 +2,11 @@
 
 import { createElement, type ReactElement, useCallback, useEffect, useRef, useState } from "react";
 import type { SpeakParams, SpeechResult, VoxledgerConfig } from "../voxledger.ts";
-import "./listen-element.ts";
+import { defineListenElement, listenTag } from "./listen-element.ts";
 import { attributesOf, type PlayerOptions } from "./player-options.ts";
 import { createSpeechControl, type SpeechControl, type SpeechStatus } from "./speech-control.ts";
+
+export type { PlayerOptions, SpeechStatus };
 
 export interface Speech extends Omit<SpeechControl, "close"> {
   readonly status: SpeechStatus;
@@ -38,5 +40,7 @@ export const useVoxledger = (config: VoxledgerConfig): Speech => {
 };
 
 /** The player of an article, where the component is. */
-export const VoxledgerPlayer = (options: PlayerOptions): ReactElement =>
-  createElement("voxledger-listen", attributesOf(options));
+export const VoxledgerPlayer = (options: PlayerOptions): ReactElement => {
+  defineListenElement();
+  return createElement(listenTag, attributesOf(options));
+};

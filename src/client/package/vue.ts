@@ -2,9 +2,11 @@
 
 import { type FunctionalComponent, h, onBeforeUnmount, onMounted, type Ref, readonly, ref } from "vue";
 import type { VoxledgerConfig } from "../voxledger.ts";
-import "./listen-element.ts";
+import { defineListenElement, listenTag } from "./listen-element.ts";
 import { attributesOf, type PlayerOptions } from "./player-options.ts";
 import { createSpeechControl, type SpeechControl, type SpeechStatus } from "./speech-control.ts";
+
+export type { PlayerOptions, SpeechStatus };
 
 export interface Speech extends Omit<SpeechControl, "close"> {
   readonly status: Readonly<Ref<SpeechStatus>>;
@@ -36,8 +38,10 @@ export const useVoxledger = (config: VoxledgerConfig): Speech => {
 };
 
 /** The player of an article, where the component is. */
-export const VoxledgerPlayer: FunctionalComponent<PlayerOptions> = (options) =>
-  h("voxledger-listen", attributesOf(options));
+export const VoxledgerPlayer: FunctionalComponent<PlayerOptions> = (options) => {
+  defineListenElement();
+  return h(listenTag, attributesOf(options));
+};
 
 VoxledgerPlayer.props = {
   apiKey: { type: String, required: true },

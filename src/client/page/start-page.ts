@@ -81,8 +81,8 @@ export const configOf = ({
   }) satisfies VoxledgerConfig;
 
 /** Starts the page with the data attributes of the tag that loaded the script. */
-export const startTag = ({ dataset, src }: HTMLScriptElement): void => {
-  startPage(new Voxledger(configOf({ baseUrl: src, ...dataset }))).catch(warn);
+export const startTag = ({ dataset }: HTMLScriptElement): void => {
+  startPage(new Voxledger(configOf(dataset))).catch(warn);
 };
 
 export const warn = (error: Error): void => console.warn(`Voxledger: ${error.message}`);
