@@ -1,19 +1,22 @@
 import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import packageJson from "../package.json" with { type: "json" };
-import { declarationsOf } from "./client-types.ts";
+import { writeDeclarations } from "./client-types.ts";
 
 const client = join(import.meta.dirname, "../src/client");
 
 /** The entries of the package, by their names, `index` for the package itself. */
 const entries = {
   index: "voxledger.ts",
-  player: "page/start-page.ts",
+  player: "package/player.ts",
   element: "package/element.ts",
   react: "package/react.ts",
   vue: "package/vue.ts",
 } as const;
+
+/** Packages that a project with these frameworks has. */
+const external = ["react", "vue"];
 
 const script = "voxledger.iife.js";
 
@@ -32,9 +35,9 @@ const manifestOf = (repository: string | undefined) => ({
   sideEffects: ["./element.js", `./${script}`],
   exports: {
     ...Object.fromEntries(
-      Object.entries(entries).map(([name, source]) => [
+      Object.keys(entries).map((name) => [
         name === "index" ? "." : `./${name}`,
-        { types: `./types/${source.replace(/\.ts$/, ".d.ts")}`, default: `./${name}.js` },
+        { types: `./types/${name}.d.ts`, default: `./${name}.js` },
       ]),
     ),
     [`./${script}`]: `./${script}`,
@@ -70,7 +73,7 @@ const buildPackage = async (out: string, repository: string | undefined): Promis
       format: "esm",
       splitting: true,
       chunkNames: "chunks/[name]-[hash]",
-      external: ["react", "vue"],
+      external: [...external],
       outdir: out,
     }),
     build({
@@ -84,11 +87,7 @@ const buildPackage = async (out: string, repository: string | undefined): Promis
     copyFile(join(client, "../../LICENSE"), join(out, "LICENSE")),
     writeFile(join(out, "package.json"), `${JSON.stringify(manifestOf(repository), null, 2)}\n`),
   ]);
-  for (const [file, text] of declarationsOf(client, Object.values(entries))) {
-    const path = join(out, "types", file);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
-  }
+  await writeDeclarations(join(out, "types"), entries, external);
 };
 
 const [out, repository, ...more] = process.argv.slice(2);

@@ -1,32 +1,73 @@
-import { join, relative } from "node:path";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
+import { rollup } from "rollup";
+import { dts } from "rollup-plugin-dts";
 import ts from "typescript";
 
+const root = resolve(import.meta.dirname, "..");
+const client = join(root, "src/client");
+
 /**
- * The declarations of the package: the text of each file that the entries need, by its path from
- * the folder. Types that the library derives from the service's schemas are written out, so that
+ * Writes the declarations of the entries, paths below `src/client` by the names of their files,
+ * into `out`. Types that the library derives from the service's are written out in full, so that
  * the package needs neither the service nor zod.
  */
-export const declarationsOf = (folder: string, entries: readonly string[]): Map<string, string> => {
+export const writeDeclarations = async (
+  out: string,
+  entries: Readonly<Record<string, string>>,
+  external: readonly string[],
+): Promise<void> => {
+  const folder = await mkdtemp(join(tmpdir(), "voxledger-declarations-"));
+  try {
+    for (const [path, text] of emitDeclarations(Object.values(entries))) {
+      const file = join(folder, path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, text);
+    }
+    const input = Object.entries(entries).map(([name, source]) => [
+      name,
+      join(folder, "src/client", declarationPath(source)),
+    ]);
+    const bundle = await rollup({
+      input: Object.fromEntries(input),
+      external: [...external, "zod"],
+      plugins: [dts()],
+      onLog: (_, { code, message }) => {
+        if (code !== "EMPTY_BUNDLE") throw new Error(message); // an entry may export nothing
+      },
+    });
+    const { output } = await bundle.write({
+      dir: out,
+      chunkFileNames: "[name].ts",
+      entryFileNames: "[name].d.ts",
+    });
+    for (const chunk of output) {
+      const imported = chunk.type === "chunk" ? chunk.imports : [];
+      if (imported.includes("zod")) throw new Error(`${chunk.fileName} needs zod.`);
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+};
+
+/** The declarations of each file that the entries import, by their paths in the project. */
+const emitDeclarations = (entries: readonly string[]): Map<string, string> => {
   const program = ts.createProgram(
-    entries.map((entry) => join(folder, entry)),
-    { ...optionsOf(folder), noEmit: false, declaration: true, emitDeclarationOnly: true },
+    entries.map((entry) => join(client, entry)),
+    { ...optionsOf(client), noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: root },
   );
   const emitted = new Map<string, string>();
-  program.emit(undefined, (_, text, __, ___, sources) => {
-    const source = sources?.[0];
+  program.emit(undefined, (_, text, __, ___, [source] = []) => {
     if (!source) return;
-    const written = importsOthers(folder, source) ? writeOut(program, source) : text;
-    const path = relative(folder, source.fileName).replace(/\.ts$/, ".d.ts");
-    emitted.set(path, written.replaceAll(/(["'])(\.{1,2}\/[^"']*)\.ts\1/g, "$1$2.js$1"));
+    const types = isDerived(source.fileName, text) ? derivedTypes(program, source) : undefined;
+    const declared = (types ?? text).replaceAll(/(["'])(\.{1,2}\/[^"']*)\.ts\1/g, "$1$2.js$1");
+    emitted.set(declarationPath(relative(root, source.fileName)), declared);
   });
-  const needed = new Set(entries.map((entry) => entry.replace(/\.ts$/, ".d.ts")));
-  for (const path of needed) {
-    for (const imported of importsIn(emitted.get(path) ?? "")) {
-      needed.add(join(path, "..", imported).replace(/\.js$/, ".d.ts"));
-    }
-  }
-  return new Map([...needed].map((path) => [path, textOf(emitted, path)]));
+  return emitted;
 };
+
+const declarationPath = (source: string): string => source.replace(/\.ts$/, ".d.ts");
 
 const optionsOf = (folder: string): ts.CompilerOptions => {
   const path = join(folder, "tsconfig.json");
@@ -34,28 +75,15 @@ const optionsOf = (folder: string): ts.CompilerOptions => {
   return ts.parseJsonConfigFileContent(config, ts.sys, folder).options;
 };
 
-const textOf = (emitted: ReadonlyMap<string, string>, path: string): string => {
-  const text = emitted.get(path);
-  if (text === undefined) throw new Error(`The declarations need ${path}, which is not part of the client.`);
-  return text;
-};
-
-const importsIn = (text: string): string[] =>
-  [...text.matchAll(/(?:from|import|import\()\s*["'](\.[^"']*)["']/g)].map(([, path = ""]) => path);
-
-/** True if the file imports a file outside of the folder. */
-const importsOthers = (folder: string, source: ts.SourceFile): boolean =>
-  source.statements.some(
-    (statement) =>
-      ts.isImportDeclaration(statement) &&
-      ts.isStringLiteral(statement.moduleSpecifier) &&
-      isOutside(folder, join(source.fileName, "..", statement.moduleSpecifier.text)),
+/** True for declarations of the client that import others of the service. */
+const isDerived = (file: string, text: string): boolean =>
+  file.startsWith(`${client}/`) &&
+  [...text.matchAll(/from "(\.[^"]*)"/g)].some(
+    ([, path = ""]) => !resolve(file, "..", path).startsWith(client),
   );
 
-const isOutside = (folder: string, path: string): boolean => relative(folder, path).startsWith("..");
-
-/** The file's exported types, each in full. */
-const writeOut = (program: ts.Program, source: ts.SourceFile): string => {
+/** The file's exported types, each in full; undefined if it exports more than types. */
+const derivedTypes = (program: ts.Program, source: ts.SourceFile): string | undefined => {
   const checker = program.getTypeChecker();
   const module = checker.getSymbolAtLocation(source);
   const exported = module ? checker.getExportsOfModule(module) : [];
@@ -63,6 +91,7 @@ const writeOut = (program: ts.Program, source: ts.SourceFile): string => {
     const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
     return { name: symbol.name, symbol: target, type: checker.getDeclaredTypeOfSymbol(target) };
   });
+  if (types.some(({ symbol }) => symbol.flags & ts.SymbolFlags.Value)) return undefined;
   const names = new Map(types.map(({ name, type }) => [type, name]));
   return types
     .map(({ name, symbol, type }) => {

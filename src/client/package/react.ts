@@ -4,18 +4,23 @@ import { createElement, type ReactElement, useCallback, useEffect, useRef, useSt
 import type { SpeakParams, SpeechResult, VoxledgerConfig } from "../voxledger.ts";
 import { defineListenElement, listenTag } from "./listen-element.ts";
 import { attributesOf, type PlayerOptions } from "./player-options.ts";
-import { createSpeechControl, type SpeechControl, type SpeechStatus } from "./speech-control.ts";
+import {
+  createSpeechControl,
+  type OpenSpeechControl,
+  type SpeechControl,
+  type SpeechStatus,
+} from "./speech-control.ts";
 
-export type { PlayerOptions, SpeechStatus };
+export type { PlayerOptions, SpeechControl, SpeechStatus };
 
-export interface Speech extends Omit<SpeechControl, "close"> {
+export interface Speech extends SpeechControl {
   readonly status: SpeechStatus;
 }
 
 /** Speaks for a component, until it is unmounted. On a server it does nothing. */
 export const useVoxledger = (config: VoxledgerConfig): Speech => {
   const [status, setStatus] = useState<SpeechStatus>("idle");
-  const control = useRef<SpeechControl>(undefined);
+  const control = useRef<OpenSpeechControl>(undefined);
   const options = JSON.stringify(config);
   useEffect(() => {
     const created = createSpeechControl(JSON.parse(options), setStatus);

@@ -10,6 +10,9 @@ export interface SpeechControl {
   pause(): void;
   resume(): void;
   cancel(): void;
+}
+
+export interface OpenSpeechControl extends SpeechControl {
   /** Cancels the speech. */
   close(): void;
 }
@@ -18,7 +21,7 @@ export interface SpeechControl {
 export const createSpeechControl = (
   config: VoxledgerConfig,
   onStatus: (status: SpeechStatus) => void,
-): SpeechControl => {
+): OpenSpeechControl => {
   const { voxledger, release } = shareClient(config);
   let current: Promise<SpeechResult> | undefined;
   const ifCurrent = (act: () => void): void => {

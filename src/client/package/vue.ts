@@ -4,18 +4,23 @@ import { type FunctionalComponent, h, onBeforeUnmount, onMounted, type Ref, read
 import type { VoxledgerConfig } from "../voxledger.ts";
 import { defineListenElement, listenTag } from "./listen-element.ts";
 import { attributesOf, type PlayerOptions } from "./player-options.ts";
-import { createSpeechControl, type SpeechControl, type SpeechStatus } from "./speech-control.ts";
+import {
+  createSpeechControl,
+  type OpenSpeechControl,
+  type SpeechControl,
+  type SpeechStatus,
+} from "./speech-control.ts";
 
-export type { PlayerOptions, SpeechStatus };
+export type { PlayerOptions, SpeechControl, SpeechStatus };
 
-export interface Speech extends Omit<SpeechControl, "close"> {
+export interface Speech extends SpeechControl {
   readonly status: Readonly<Ref<SpeechStatus>>;
 }
 
 /** Speaks for a component, until it is unmounted. On a server it does nothing. */
 export const useVoxledger = (config: VoxledgerConfig): Speech => {
   const status = ref<SpeechStatus>("idle");
-  let control: SpeechControl | undefined;
+  let control: OpenSpeechControl | undefined;
   onMounted(() => {
     control = createSpeechControl(config, (now) => {
       status.value = now;

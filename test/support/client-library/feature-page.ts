@@ -66,6 +66,8 @@ export interface FeatureSite {
   readonly browser: Browser;
   readonly site: LocalServer;
   configure(config: StoredConfig): Promise<void>;
+  /** Makes this a verified origin of the website, too. */
+  allow(origin: string): Promise<void>;
   /** Serves this body under a strict policy and opens it. */
   open(body: string, options?: OpenOptions): Promise<FeaturePage>;
   /** Closes all pages. */
@@ -97,7 +99,9 @@ export const openFeatureSite = async (): Promise<FeatureSite> => {
       })
       .end(isSheet ? served.css : served.html);
   });
-  await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [site.url] });
+  const origins = [site.url];
+  const setOrigins = () => admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins });
+  await setOrigins();
   await browser.context.addInitScript(recordAudio);
   const tag = `<script type="module" src="${service.url}/player.js" data-api-key="${website.apiKey}"></script>`;
 
@@ -109,6 +113,10 @@ export const openFeatureSite = async (): Promise<FeatureSite> => {
     configure: async (config) => {
       const { status, body } = await admin(service.url, "PUT", `/websites/${website.id}/config`, config);
       if (status !== 200 && status !== 204) throw new Error(JSON.stringify(body));
+    },
+    allow: async (origin) => {
+      origins.push(origin);
+      await setOrigins();
     },
     open: async (body, { head = tag, attributes = 'lang="en"', css = "", prepare } = {}) => {
       served.html = pageOf(body, head, attributes);
