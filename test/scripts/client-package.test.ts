@@ -90,7 +90,7 @@ const bundlers: Readonly<Record<string, (app: string, out: string) => Promise<un
     }),
   webpack: (app, out) =>
     new Promise<void>((resolve, reject) => {
-      const output = { path: out, filename: "app.js", publicPath: "/" };
+      const output = { path: out, filename: "app.js", publicPath: "/", trustedTypes: true };
       webpack({ mode: "production", entry: app, output, performance: false }, (error, stats) => {
         if (error) return reject(error);
         if (stats?.hasErrors() || stats?.hasWarnings()) return reject(new Error(stats.toString()));

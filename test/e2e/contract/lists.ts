@@ -143,6 +143,7 @@ export const listResponses = (api: DescribedApi): void => {
           const { headers } = await get(200, path, {});
           await get(304, path, { "If-None-Match": headers.etag ?? "" });
         }
+        await get(404, "/v/none/player.js", {});
         const page = await get(200, "/docs", {});
         const files = page.body.toString().match(/docs\/assets\/[^"]+/g) ?? [];
         expect(files).to.have.length(4);
