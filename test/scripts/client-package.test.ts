@@ -90,8 +90,14 @@ const bundlers: Readonly<Record<string, (app: string, out: string) => Promise<un
     }),
   webpack: (app, out) =>
     new Promise<void>((resolve, reject) => {
-      const output = { path: out, filename: "app.js", publicPath: "/", trustedTypes: true };
-      webpack({ mode: "production", entry: app, output, performance: false }, (error, stats) => {
+      const output = { path: out, filename: "app.js", publicPath: "/", trustedTypes: "webpack" };
+      const configuration: webpack.Configuration = {
+        mode: "production",
+        entry: app,
+        output,
+        performance: false,
+      };
+      webpack(configuration, (error, stats) => {
         if (error) return reject(error);
         if (stats?.hasErrors() || stats?.hasWarnings()) return reject(new Error(stats.toString()));
         resolve();

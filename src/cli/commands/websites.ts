@@ -85,7 +85,11 @@ export const registerWebsiteCommands: Register = (program, actions) => {
   website
     .command("tag <id>")
     .description("print the tag of its pages, and tags of this release at permanent addresses, which it pins")
-    .option("--url <url>", "the URL of the service for pages (default: PUBLIC_URL, or the address of this machine)", serviceUrl)
+    .option(
+      "--url <url>",
+      "the URL of the service for pages (default: PUBLIC_URL, or the address of this machine)",
+      serviceUrl,
+    )
     .action(
       printing(tagsText, (id: string, { url }: { url?: string }) =>
         withServices(

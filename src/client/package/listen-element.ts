@@ -6,21 +6,30 @@
  * Its attributes are the options of the library, and `article`, a selector.
  */
 
-import { configOf, startPlayer, warn } from "../page/start-page.ts";
+import { startPlayer, warn } from "../page/start-page.ts";
+import { configOf, flagOptions, type TagOption, textOptions } from "../page/tag-options.ts";
+import type { VoxledgerConfig } from "../voxledger.ts";
 import { shareClient } from "./shared-clients.ts";
 
 export const listenTag = "voxledger-listen";
 
-const observedAttributes = [
-  "api-key",
-  "base-url",
-  "article",
-  "default-voice",
-  "default-lang",
-  "transport",
-  "prefer-native",
-  "debug",
-];
+/** The options of the element, and of the components that render it. */
+export interface ListenOptions extends Pick<VoxledgerConfig, TagOption> {
+  /** A selector of the article. Default: the article around the element. */
+  readonly article?: string | undefined;
+}
+
+export const listenOptions: readonly (keyof ListenOptions)[] = ["article", ...textOptions, ...flagOptions];
+
+/** The attributes of the element. A flag is present or absent. */
+export const attributesOf = (options: ListenOptions): Record<string, string> => {
+  const present = Object.entries(options).filter(([, value]) => value !== undefined && value !== false);
+  return Object.fromEntries(
+    present.map(([name, value]) => [kebabCase(name), value === true ? "" : String(value)]),
+  );
+};
+
+const kebabCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 const camelCase = (name: string): string =>
   name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -40,7 +49,7 @@ const show = async (place: Element, signal: AbortSignal): Promise<void> => {
 export const defineListenElement = (): void => {
   if (!globalThis.customElements || customElements.get(listenTag)) return;
   class ListenElement extends HTMLElement {
-    static readonly observedAttributes = observedAttributes;
+    static readonly observedAttributes = listenOptions.map(kebabCase);
     #shown: AbortController | undefined;
 
     connectedCallback(): void {

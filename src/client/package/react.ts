@@ -2,16 +2,16 @@
 
 import { createElement, type ReactElement, useCallback, useEffect, useRef, useState } from "react";
 import type { SpeakParams, SpeechResult, VoxledgerConfig } from "../voxledger.ts";
-import { defineListenElement, listenTag } from "./listen-element.ts";
-import { attributesOf, type PlayerOptions } from "./player-options.ts";
+import { attributesOf, defineListenElement, type ListenOptions, listenTag } from "./listen-element.ts";
 import {
   createSpeechControl,
+  NotMounted,
   type OpenSpeechControl,
   type SpeechControl,
   type SpeechStatus,
 } from "./speech-control.ts";
 
-export type { PlayerOptions, SpeechControl, SpeechStatus };
+export type { ListenOptions, SpeechControl, SpeechStatus };
 
 export interface Speech extends SpeechControl {
   readonly status: SpeechStatus;
@@ -31,10 +31,11 @@ export const useVoxledger = (config: VoxledgerConfig): Speech => {
       setStatus("idle");
     };
   }, [options]);
-  const speak = useCallback(async (text: string, params?: SpeakParams): Promise<SpeechResult> => {
-    if (!control.current) throw new Error("speak can be called once the component is mounted.");
-    return await control.current.speak(text, params);
-  }, []);
+  const speak = useCallback(
+    (text: string, params?: SpeakParams): Promise<SpeechResult> =>
+      control.current?.speak(text, params) ?? Promise.reject(new NotMounted()),
+    [],
+  );
   return {
     status,
     speak,
@@ -45,7 +46,7 @@ export const useVoxledger = (config: VoxledgerConfig): Speech => {
 };
 
 /** The player of an article, where the component is. */
-export const VoxledgerPlayer = (options: PlayerOptions): ReactElement => {
+export const VoxledgerPlayer = (options: ListenOptions): ReactElement => {
   defineListenElement();
   return createElement(listenTag, attributesOf(options));
 };

@@ -1,11 +1,23 @@
 import type { SpeakParams, SpeechResult, VoxledgerConfig } from "../voxledger.ts";
 import { shareClient } from "./shared-clients.ts";
 
+/** A component can speak while it is mounted. */
+export class NotMounted extends Error {
+  override readonly name = "NotMounted";
+
+  constructor() {
+    super("A component can speak while it is mounted.");
+  }
+}
+
 export type SpeechStatus = "idle" | "speaking" | "paused";
 
 /** The speech of one component. It pauses and cancels only what the component speaks. */
 export interface SpeechControl {
-  /** Speaks the text, and cancels the speech of all components with the same options. */
+  /**
+   * Speaks the text, and cancels the speech of all components with the same options. A rejection
+   * need not be handled, unless the component is not mounted.
+   */
   speak(text: string, params?: SpeakParams): Promise<SpeechResult>;
   pause(): void;
   resume(): void;

@@ -2,16 +2,22 @@
 
 import { type FunctionalComponent, h, onBeforeUnmount, onMounted, type Ref, readonly, ref } from "vue";
 import type { VoxledgerConfig } from "../voxledger.ts";
-import { defineListenElement, listenTag } from "./listen-element.ts";
-import { attributesOf, type PlayerOptions } from "./player-options.ts";
+import {
+  attributesOf,
+  defineListenElement,
+  type ListenOptions,
+  listenOptions,
+  listenTag,
+} from "./listen-element.ts";
 import {
   createSpeechControl,
+  NotMounted,
   type OpenSpeechControl,
   type SpeechControl,
   type SpeechStatus,
 } from "./speech-control.ts";
 
-export type { PlayerOptions, SpeechControl, SpeechStatus };
+export type { ListenOptions, SpeechControl, SpeechStatus };
 
 export interface Speech extends SpeechControl {
   readonly status: Readonly<Ref<SpeechStatus>>;
@@ -32,10 +38,7 @@ export const useVoxledger = (config: VoxledgerConfig): Speech => {
   });
   return {
     status: readonly(status),
-    speak: async (text, params) => {
-      if (!control) throw new Error("speak can be called once the component is mounted.");
-      return await control.speak(text, params);
-    },
+    speak: (text, params) => control?.speak(text, params) ?? Promise.reject(new NotMounted()),
     pause: () => control?.pause(),
     resume: () => control?.resume(),
     cancel: () => control?.cancel(),
@@ -43,18 +46,9 @@ export const useVoxledger = (config: VoxledgerConfig): Speech => {
 };
 
 /** The player of an article, where the component is. */
-export const VoxledgerPlayer: FunctionalComponent<PlayerOptions> = (options) => {
+export const VoxledgerPlayer: FunctionalComponent<ListenOptions> = (options) => {
   defineListenElement();
   return h(listenTag, attributesOf(options));
 };
 
-VoxledgerPlayer.props = {
-  apiKey: { type: String, required: true },
-  baseUrl: String,
-  article: String,
-  defaultVoice: String,
-  defaultLang: String,
-  transport: null,
-  preferNative: Boolean,
-  debug: Boolean,
-};
+VoxledgerPlayer.props = [...listenOptions];

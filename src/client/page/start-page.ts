@@ -1,4 +1,5 @@
-import { type TransportMode, Voxledger, type VoxledgerConfig, type WebsiteFeatures } from "../voxledger.ts";
+import { Voxledger, type WebsiteFeatures } from "../voxledger.ts";
+import { configOf } from "./tag-options.ts";
 
 /**
  * Starts the players and spoken messages of the website's configuration. Loads the code for them
@@ -17,6 +18,7 @@ export const startPage = async (voxledger: Voxledger): Promise<() => void> => {
  * the configuration's selector matches. Resolves with a function that removes the player and
  * cancels its speech.
  * @throws {VoxledgerError} if the configuration cannot be loaded
+ * @throws {TypeError} if `place` is in no article
  */
 export const startPlayer = async (
   voxledger: Voxledger,
@@ -28,6 +30,9 @@ export const startPlayer = async (
   place.setAttribute(placeAttribute, id);
   const target = `[${placeAttribute}="${id}"]`;
   const around = `:is(${features.webPlayer.selector})`;
+  if (article === undefined && !place.closest(around)) {
+    throw new TypeError(`No element around the player matches ${features.webPlayer.selector}.`);
+  }
   const innermost = `${around}:has(${target}):not(:has(${around} ${target}))`;
   const webPlayer = {
     ...features.webPlayer,
@@ -57,28 +62,6 @@ const allDisabled = (features: WebsiteFeatures): WebsiteFeatures => {
   ]);
   return Object.fromEntries(disabled);
 };
-
-/** The texts of attributes, by their names in camel case. A flag is present or absent. */
-export type Attributes = Readonly<Record<string, string | undefined>>;
-
-/** The options in the attributes of a tag. */
-export const configOf = ({
-  apiKey = "",
-  baseUrl,
-  defaultVoice,
-  defaultLang,
-  transport,
-  ...flags
-}: Attributes) =>
-  ({
-    apiKey,
-    preferNative: "preferNative" in flags,
-    debug: "debug" in flags,
-    ...(baseUrl !== undefined && { baseUrl }),
-    ...(defaultVoice !== undefined && { defaultVoice }),
-    ...(defaultLang !== undefined && { defaultLang }),
-    ...(transport !== undefined && { transport: transport as TransportMode }),
-  }) satisfies VoxledgerConfig;
 
 /** Starts the page with the data attributes of the tag that loaded the script. */
 export const startTag = ({ dataset }: HTMLScriptElement): void => {

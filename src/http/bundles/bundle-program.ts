@@ -126,53 +126,38 @@ const bundleReproduce = () =>
     outdir: ".",
   });
 
-const bundleClientModule = (path: keyof typeof clientModules) =>
-  build({
+const bundleClientScript = (path: ClientScript) => {
+  const isModule = path !== "/voxledger.js";
+  return build({
     ...options,
-    entryPoints: [clientModules[path]],
+    entryPoints: [clientScripts[path]],
     platform: "neutral",
-    plugins: [importOtherScripts],
+    format: isModule ? "esm" : "iife",
+    plugins: isModule ? [importOtherScripts] : [],
+    define: isModule ? {} : { "import.meta.url": "scriptUrl" },
+    inject: isModule ? [] : [join(client, "package/script-url.ts")],
   });
-
-const bundleGlobal = () =>
-  build({
-    ...options,
-    entryPoints: [clientScripts["/voxledger.js"]],
-    platform: "neutral",
-    format: "iife",
-    define: { "import.meta.url": "scriptUrl" },
-    inject: [join(client, "package/script-url.ts")],
-  });
+};
 
 /** The same sources always give the same bytes. */
 const bundleAll = async (): Promise<BundledFiles> => {
-  const [consoleFiles, reproduceFiles, library, sentences, player, features, global] = await Promise.all([
+  const paths = Object.keys(clientScripts) as ClientScript[];
+  const [consoleFiles, reproduceFiles, scripts] = await Promise.all([
     bundleConsole(),
     bundleReproduce(),
-    bundleClientModule("/client.js"),
-    bundleClientModule("/client-sentences.js"),
-    bundleClientModule("/player.js"),
-    bundleClientModule("/player-features.js"),
-    bundleGlobal(),
+    Promise.all(paths.map(bundleClientScript)),
   ]);
   const own = ["src/http/bundles/bundle-program.ts", "node_modules/esbuild/package.json"];
-  const built = [consoleFiles, reproduceFiles, library, sentences, player, features, global];
+  const built = [consoleFiles, reproduceFiles, ...scripts];
   const inputs = new Set([...own, ...built.flatMap(({ metafile }) => Object.keys(metafile.inputs))]);
   const digests = Array.from(inputs, async (path) => [
     path,
     hash("sha256", await readFile(join(root, path))),
   ]);
-  const textOf = ({ outputFiles: [file] }: { readonly outputFiles: readonly OutputFile[] }): string =>
-    file?.text ?? "";
+  const texts = scripts.map(({ outputFiles: [file] }, index) => [paths[index], file?.text ?? ""]);
   return {
     inputs: Object.fromEntries(await Promise.all(digests)),
-    client: {
-      "/client.js": textOf(library),
-      "/client-sentences.js": textOf(sentences),
-      "/player.js": textOf(player),
-      "/player-features.js": textOf(features),
-      "/voxledger.js": textOf(global),
-    },
+    client: Object.fromEntries(texts),
     console: filesOf(consoleFiles),
     reproduce: filesOf(reproduceFiles),
   };
