@@ -21,8 +21,8 @@ const external = ["react", "vue"];
 const script = "voxledger.iife.js";
 
 /**
- * `repository`: the URL of the Git repository. npm accepts a provenance statement only for a
- * package that names the repository which publishes it.
+ * `repository`: the URL of the Git repository. npm signs where a package was built only if the
+ * package names the repository that publishes it.
  */
 const manifestOf = (repository: string | undefined) => ({
   name: "@voxledger/client",

@@ -82,7 +82,7 @@ export const resolveConfiguration = (
 const resolveBaseUrl = (address: string | undefined): string => {
   if (address === undefined) {
     throw new TypeError(
-      "baseUrl is required: the URL of your Voxledger service, such as https://tts.example.com. Only scripts that the service sends know it.",
+      "baseUrl is required, such as https://tts.example.com: only scripts that the service sends know it.",
     );
   }
   const url = URL.canParse(address) ? new URL(address) : undefined;

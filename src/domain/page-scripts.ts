@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { type EventOf, text, utcTime } from "./shape.ts";
 
-/** The scripts that a release serves for pages: their texts by their paths, such as `/player.js`. */
+/** The scripts that a release serves for pages: texts by paths, such as `/player.js`. */
 export type PageScripts = Readonly<Record<string, string>>;
 
 /** Streams `page-scripts-{hash}`, one for each pinned set of scripts. */

@@ -183,6 +183,19 @@ describe("the package @voxledger/client", () => {
     });
   }
 
+  it("has a README whose examples can be built", async () => {
+    const readme = await readFile(installed("README.md"), "utf8");
+    const examples = [...readme.matchAll(/^```jsx?\n(.*?)^```/gms)].map(([, example = ""]) => example);
+    expect(examples).to.have.length(4);
+    for (const contents of examples) {
+      const { warnings } = await esbuild.build({
+        stdin: { contents, loader: "jsx", resolveDir: project.folder },
+        ...{ bundle: true, write: false, format: "esm", target: "es2022", jsx: "automatic" },
+      });
+      expect(warnings).to.deep.equal([]);
+    }
+  });
+
   it("can be imported on a server, where the components render their element", async () => {
     await project.write(
       "server.mjs",

@@ -41,8 +41,8 @@ export const websiteViews: readonly Projection<unknown>[] = [websites, verifiedO
  */
 const serving: readonly Projection<unknown>[] = [...websiteViews, keys, catalog, rate, credentials, lexicons];
 /**
- * Views that only hints, webhooks, reports and pinned scripts need. If one of them fails, the service continues to
- * serve and reports that it is degraded.
+ * Views that only hints, webhooks, reports and pinned scripts need. If one of them fails, the
+ * service continues to serve and reports that it is degraded.
  */
 const reporting: readonly Projection<unknown>[] = [
   platforms,

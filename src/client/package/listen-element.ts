@@ -1,7 +1,7 @@
 /**
  * An element that shows the player of an article:
  *
- *     <article><voxledger-listen api-key="vlk_…" base-url="https://tts.example.com"></voxledger-listen>…
+ *     <voxledger-listen api-key="vlk_…" base-url="https://tts.example.com"></voxledger-listen>
  *
  * Its attributes are the options of the library, and `article`, a selector.
  */
