@@ -134,7 +134,10 @@ const createWriter = (checker: ts.TypeChecker, at: ts.SourceFile, names: Readonl
       const name = /^\w+$/.test(member.name) ? member.name : JSON.stringify(member.name);
       return `${comment(member, inner)}${inner}readonly ${name}${optional}: ${text};\n`;
     });
-    return `{\n${members.join("")}${indent}}`;
+    const indexed = checker.getIndexInfosOfType(type).map(({ keyType, type: member }) => {
+      return `${inner}readonly [name: ${checker.typeToString(keyType)}]: ${write(member, inner)};\n`;
+    });
+    return `{\n${[...members, ...indexed].join("")}${indent}}`;
   };
   return { comment, inFull };
 };

@@ -1,3 +1,4 @@
+import type { LabelOverrides } from "./labels/labels.ts";
 import { serviceUrlOf } from "./service-url.ts";
 import { type TransportMode, transportModes } from "./transport/transport.ts";
 
@@ -22,6 +23,11 @@ export interface VoxledgerConfig {
   readonly defaultVoice?: string;
   /** Speaks with one of the browser's own voices if one matches. Default: false. */
   readonly preferNative?: boolean;
+  /**
+   * Labels by language tag, such as `{ nb: { listen: "Lytt" } }`. They have precedence over those of
+   * the website's configuration.
+   */
+  readonly labels?: LabelOverrides;
   /** Maximum number of retries of a request, 0 to 10. Default: 3. */
   readonly retryAttempts?: number;
   /**
@@ -69,6 +75,7 @@ export const resolveConfiguration = (
     apiSecret,
     baseUrl: resolveBaseUrl(options.baseUrl ?? scriptUrl),
     debug: options.debug ?? false,
+    labels: options.labels ?? {},
     defaultLang: options.defaultLang,
     defaultVoice: options.defaultVoice,
     preferNative: options.preferNative ?? false,

@@ -15,6 +15,7 @@ export interface Page {
 
 export interface PageDocument {
   readonly body: { append(element: unknown): void };
+  readonly documentElement: { readonly lang: string };
   createElement(tag: "button"): PageElement;
   addEventListener(kind: "click", listener: () => void, options: object): void;
 }
@@ -34,14 +35,16 @@ export interface AudioElement {
   playbackRate: number;
   disableRemotePlayback?: boolean;
   /** The position in seconds. */
-  readonly currentTime: number;
+  currentTime: number;
+  /** In seconds; not a number until it is known, and infinite for a stream. */
+  readonly duration: number;
   readonly error: { readonly message: string } | null;
   play(): Promise<void>;
   pause(): void;
   load(): void;
   removeAttribute(name: "src"): void;
   addEventListener(
-    kind: "playing" | "ended" | "error" | "timeupdate" | "seeking",
+    kind: "loadedmetadata" | "playing" | "ended" | "error" | "timeupdate" | "seeking",
     listener: () => void,
     options: object,
   ): void;

@@ -2,7 +2,7 @@ import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { callSafely, type EventPayloads, type Events } from "./events.ts";
 import type { Boundary } from "./playback/boundaries.ts";
 import type { PreparedPart, SpeechBackend } from "./playback/speech-backend.ts";
-import { loadTextParts, type TextPart } from "./text-parts.ts";
+import { loadTextParts, partsFrom, type TextPart } from "./text-parts.ts";
 import type { VoiceRequest } from "./transport/transport.ts";
 
 export interface SpeakParams {
@@ -17,6 +17,11 @@ export interface SpeakParams {
   readonly volume?: number;
   /** True if the player applies rate and volume that the service could not apply. Default: true. */
   readonly prosodyFallback?: boolean;
+  /**
+   * The offset into the text at which the speech starts. The part around it keeps its audio, which
+   * is played from that word on, or from its sentence if the times of the words are unknown.
+   */
+  readonly startAt?: number;
   readonly onstart?: () => void;
   readonly onend?: (end: EventPayloads["OnEnd"]) => void;
   readonly onerror?: (error: VoxledgerError) => void;
@@ -105,7 +110,9 @@ export class Speech {
 
   async #speak(text: string): Promise<SpeechResult> {
     const { voice, backends } = await this.#context.selectVoice(this.#params);
-    let remaining: RemainingParts = { parts: await loadTextParts(text, voice.lang) };
+    let remaining: RemainingParts = {
+      parts: partsFrom(await loadTextParts(text, voice.lang), this.#params.startAt ?? 0),
+    };
     if (remaining.parts.length === 0) {
       throw new VoxledgerError("The text is empty.", { code: "VALIDATION_ERROR" });
     }

@@ -9,6 +9,8 @@ export interface TextPart {
   /** The offset of the part in the text. */
   readonly charIndex: number;
   readonly text: string;
+  /** The offset in the part at which its playback begins, if not at its beginning. */
+  readonly startAt?: number;
 }
 
 /**
@@ -46,6 +48,18 @@ export const textParts = (
     offset += segment.length;
   }
   return parts;
+};
+
+/** The parts from this offset of the text on. The first of them begins there. */
+export const partsFrom = (parts: readonly TextPart[], startAt: number): readonly TextPart[] => {
+  const from = Math.max(
+    parts.findLastIndex(({ charIndex }) => charIndex <= startAt),
+    0,
+  );
+  return parts.slice(from).map((part, index) => {
+    const offset = startAt - part.charIndex;
+    return index === 0 && offset > 0 ? { ...part, startAt: Math.min(offset, part.text.length - 1) } : part;
+  });
 };
 
 /**

@@ -21,8 +21,10 @@ import { resolveConfiguration, type VoxledgerConfig } from "./constructor-option
 import { defaultEnvironment, type Environment } from "./environment.ts";
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { createEvents, type EventKind, type Events, type Listener } from "./events.ts";
+import type { LabelOverrides } from "./labels/labels.ts";
+import type { AllowSpeechLabel } from "./playback/allow-speech.ts";
 import { AudioElementPlayer } from "./playback/audio-element-player.ts";
-import { functionPlayer, type Player } from "./playback/player.ts";
+import { functionPlayer, type PlaybackPosition, type Player } from "./playback/player.ts";
 import { type SpeakParams, Speech, type SpeechContext, type SpeechResult } from "./speech.ts";
 import { createTransport } from "./transport/create-transport.ts";
 import { nativeVoices } from "./voices/native-voices.ts";
@@ -36,9 +38,10 @@ export type { VoxledgerConfig } from "./constructor-options.ts";
 export type { Environment } from "./environment.ts";
 export { VoxledgerError } from "./errors.ts";
 export type { EventKind, EventPayloads, Listener, SpeechEvent, SpeechService } from "./events.ts";
-export type { AskToSpeak } from "./playback/allow-speech.ts";
+export type { LabelName, LabelOverrides, LocalizedLabels } from "./labels/labels.ts";
+export type { AllowSpeechLabel, AskToSpeak } from "./playback/allow-speech.ts";
 export type { Boundary } from "./playback/boundaries.ts";
-export type { PlayableSound, Playback, Player, PlaySound } from "./playback/player.ts";
+export type { PlayableSound, Playback, PlaybackPosition, Player, PlaySound } from "./playback/player.ts";
 export type { PlaybackProsody, Prosody, ProsodyParameter as Knob } from "./prosody.ts";
 export type { SpeakParams, SpeechResult } from "./speech.ts";
 export type { TextPart } from "./text-parts.ts";
@@ -50,6 +53,8 @@ export type { Delivery, TransportMode } from "./transport/transport.ts";
 export class Voxledger {
   /** The URL of the service, with a trailing slash. */
   readonly baseUrl: string;
+  /** The labels that replace those of the library and of the website's configuration. */
+  readonly labels: LabelOverrides;
   readonly #events: Events;
   readonly #environment: Environment;
   readonly #api: ServiceApi;
@@ -58,7 +63,8 @@ export class Voxledger {
   readonly #speechContext: SpeechContext;
   readonly #closed = new AbortController();
   readonly #reportedErrors = new WeakSet<VoxledgerError>();
-  #isReady = false;
+  /** Undefined until the service has sent it. */
+  #config: WebsiteConfig | undefined;
   #speech: Speech | undefined;
 
   /**
@@ -81,10 +87,14 @@ export class Voxledger {
     const api = createServiceApi({ send, session, baseUrl, closed, environment });
 
     this.baseUrl = baseUrl;
+    this.labels = configuration.labels;
     this.#environment = environment;
     this.#api = api;
     this.#events = createEvents(now);
-    this.#player = createPlayer(environment, () => this.#events.emit("OnAllowSpeechClicked", {}));
+    this.#player = createPlayer(environment, {
+      allowSpeechLabel: () => this.#allowSpeechLabel(),
+      onAllowed: () => this.#events.emit("OnAllowSpeechClicked", {}),
+    });
     this.#loadConfig = memoizeAsync(() => this.#fetchConfig());
     const voiceSelection = createVoiceSelection({
       configuration,
@@ -185,6 +195,14 @@ export class Voxledger {
     this.#player.setSpeed?.(speed);
   }
 
+  /**
+   * The position in the audio of the part that is being played. Undefined between parts, for native
+   * voices, and for players that do not know it.
+   */
+  get position(): PlaybackPosition | undefined {
+    return this.#player.position;
+  }
+
   /** Cancels the speech and all requests in flight. */
   close(): void {
     this.cancel();
@@ -198,9 +216,21 @@ export class Voxledger {
 
   async #fetchConfig(): Promise<WebsiteConfig> {
     const config = await this.#api.config();
-    if (!this.#isReady) this.#events.emit("OnReady", {});
-    this.#isReady = true;
+    const isFirst = this.#config === undefined;
+    this.#config = config;
+    if (isFirst) this.#events.emit("OnReady", {});
     return config;
+  }
+
+  async #allowSpeechLabel(): Promise<AllowSpeechLabel> {
+    const english = { allowSpeech: "Allow speech" };
+    const overrides = [this.#config?.features.webPlayer.labels ?? {}, this.labels];
+    try {
+      const { chooseLabels } = await import("./labels/labels.ts");
+      return chooseLabels([this.#environment.document?.documentElement.lang ?? ""], { english, overrides });
+    } catch {
+      return { lang: "en", dir: "ltr", labels: english };
+    }
   }
 
   #reportError(error: VoxledgerError): void {
@@ -213,12 +243,18 @@ export class Voxledger {
 
 const createPlayer = (
   { player, audio, MediaSource, askToSpeak, startTimer }: Environment,
-  onAllowed: () => void,
+  {
+    allowSpeechLabel,
+    onAllowed,
+  }: { allowSpeechLabel: () => Promise<AllowSpeechLabel>; onAllowed: () => void },
 ): Player => {
   if (typeof player === "function") return functionPlayer(player);
   if (player) return player;
   if (audio && askToSpeak) {
-    return new AudioElementPlayer({ audio, MediaSource, askToSpeak, onAllowed, startTimer });
+    return new AudioElementPlayer({
+      ...{ audio, MediaSource, onAllowed, startTimer },
+      askToSpeak: async (signal) => askToSpeak(signal, await allowSpeechLabel()),
+    });
   }
   return functionPlayer(() => {
     throw new VoxledgerError("This environment cannot play audio: pass a player.", {

@@ -8,6 +8,8 @@ export interface PageContext {
   readonly features: WebsiteFeatures;
   readonly speaker: Speaker;
   readonly highlighter: Highlighter;
+  /** True if the events of players are also for the page's tag manager. */
+  readonly analytics: boolean;
   /** Aborted when the features are stopped: everything on the page is removed then. */
   readonly signal: AbortSignal;
 }

@@ -4,7 +4,7 @@
  * only the library's public methods.
  */
 
-import type { Voxledger, WebsiteFeatures } from "../voxledger.ts";
+import type { Voxledger, WebsiteConfig, WebsiteFeatures } from "../voxledger.ts";
 import { speakFocusedElements } from "./accessibility-navigation.ts";
 import type { Feature, PageContext } from "./feature.ts";
 import { createHighlighter } from "./highlight.ts";
@@ -29,7 +29,11 @@ const starters: Readonly<Record<Exclude<keyof WebsiteFeatures, "welcomeMessageOn
 };
 
 /** Starts the enabled features. Returns a function that removes everything from the page. */
-export const startFeatures = (voxledger: Voxledger, features: WebsiteFeatures): (() => void) => {
+export const startFeatures = (
+  voxledger: Voxledger,
+  features: WebsiteFeatures,
+  analytics: WebsiteConfig["analytics"] = { enabled: false }, // what an older `/player.js` calls
+): (() => void) => {
   const stopped = new AbortController();
   const { signal } = stopped;
   const speaker = createSpeaker(voxledger);
@@ -38,6 +42,7 @@ export const startFeatures = (voxledger: Voxledger, features: WebsiteFeatures): 
     features,
     speaker,
     signal,
+    analytics: analytics.enabled,
     highlighter: createHighlighter(features.webPlayer, signal),
   };
   document.addEventListener("keydown", ({ key }) => key === "Escape" && speaker.stop(), { signal });

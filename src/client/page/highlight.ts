@@ -7,19 +7,28 @@ export type Highlighter = ReturnType<typeof createHighlighter>;
 const attribute = "data-voxledger-speaking";
 const highlightName = "voxledger-word";
 
+/** Marks articles whose paragraphs read from there when they are clicked. */
+export const clickableAttribute = "data-voxledger-clickable";
+
 /**
  * The page's own colour scheme decides. The paragraph's text keeps its colour, so its background is
- * nearly transparent.
+ * nearly transparent. Windows' contrast themes remove backgrounds and shadows.
  */
 const css = `
-[${attribute}] {
-  background-color: color-mix(in srgb, currentColor 8%, transparent);
-  border-radius: 2px;
-  box-shadow: 0 0 0 4px color-mix(in srgb, currentColor 8%, transparent);
+@media screen {
+  [${attribute}] {
+    background-color: color-mix(in srgb, currentColor 8%, transparent);
+    border-radius: 2px;
+    box-shadow: 0 0 0 4px color-mix(in srgb, currentColor 8%, transparent);
+  }
+  ::highlight(${highlightName}) {
+    background-color: light-dark(#ffe08a, #f5c84c);
+    color: #14171a;
+  }
 }
-::highlight(${highlightName}) {
-  background-color: light-dark(#ffe08a, #f5c84c);
-  color: #14171a;
+@media screen and (forced-colors: active) {
+  [${attribute}] { outline: 2px solid Highlight; outline-offset: 3px; }
+  ::highlight(${highlightName}) { background-color: Highlight; color: HighlightText; }
 }`;
 
 /**
@@ -27,14 +36,14 @@ const css = `
  * security policy allows custom highlights, and style sheets that scripts create.
  */
 export const createHighlighter = (
-  { enabled, theme, navigation, selector, paragraphSelector }: WebPlayerFeature,
+  { enabled, theme, navigation, paragraphSelector }: WebPlayerFeature,
   signal: AbortSignal,
 ) => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
   const softColor = typeof theme === "object" ? theme.accentSoft : undefined;
   if (softColor !== undefined) useColor(sheet.cssRules[0], softColor);
-  if (enabled && navigation.paragraphClick) showClickable(sheet, selector, paragraphSelector);
+  if (enabled && navigation.paragraphClick) showClickable(sheet, paragraphSelector);
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 
   let marked: Element | undefined;
@@ -67,13 +76,14 @@ export const createHighlighter = (
   };
 };
 
-const useColor = (rule: CSSRule | undefined, color: string): void => {
+const useColor = (media: CSSRule | undefined, color: string): void => {
+  const rule = media instanceof CSSMediaRule ? media.cssRules[0] : undefined;
   if (!(rule instanceof CSSStyleRule)) return;
   rule.style.setProperty("background-color", color);
   rule.style.setProperty("box-shadow", `0 0 0 4px ${color}`);
 };
 
-const showClickable = (sheet: CSSStyleSheet, article: string, paragraph: string): void => {
-  if (validSelectors([article, paragraph]).length < 2) return;
-  sheet.insertRule(`:is(${article}) :is(${paragraph}) { cursor: pointer }`, sheet.cssRules.length);
+const showClickable = (sheet: CSSStyleSheet, paragraph: string): void => {
+  if (validSelectors([paragraph]).length === 0) return;
+  sheet.insertRule(`[${clickableAttribute}] :is(${paragraph}) { cursor: pointer }`, sheet.cssRules.length);
 };

@@ -7,6 +7,7 @@
 
 import { startTag } from "./start-page.ts";
 
+export type { PlayerEvents, PlayerHandle, PlayerState } from "./player/player-events.ts";
 export { startPage } from "./start-page.ts";
 
 const tags = document.querySelectorAll<HTMLScriptElement>("script[data-api-key]");

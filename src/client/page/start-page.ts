@@ -1,4 +1,4 @@
-import { Voxledger, type WebsiteFeatures } from "../voxledger.ts";
+import { Voxledger, type WebsiteConfig, type WebsiteFeatures } from "../voxledger.ts";
 import { configOf } from "./tag-options.ts";
 
 /**
@@ -8,8 +8,8 @@ import { configOf } from "./tag-options.ts";
  * @throws {VoxledgerError} if the configuration cannot be loaded
  */
 export const startPage = async (voxledger: Voxledger): Promise<() => void> => {
-  const { features } = await voxledger.config();
-  return isAnyEnabled(features) ? await start(voxledger, features) : () => {};
+  const config = await voxledger.config();
+  return isAnyEnabled(config.features) ? await start(voxledger, config) : () => {};
 };
 
 /**
@@ -25,7 +25,7 @@ export const startPlayer = async (
   place: Element,
   article?: string,
 ): Promise<() => void> => {
-  const { features } = await voxledger.config();
+  const { features, analytics } = await voxledger.config();
   const id = String(++places);
   place.setAttribute(placeAttribute, id);
   const target = `[${placeAttribute}="${id}"]`;
@@ -40,15 +40,18 @@ export const startPlayer = async (
     selector: article ?? innermost,
     position: { target, at: "inside" } as const,
   };
-  return await start(voxledger, { ...allDisabled(features), webPlayer });
+  return await start(voxledger, { features: { ...allDisabled(features), webPlayer }, analytics });
 };
 
 const placeAttribute = "data-voxledger-place";
 let places = 0;
 
-const start = async (voxledger: Voxledger, features: WebsiteFeatures): Promise<() => void> => {
+const start = async (
+  voxledger: Voxledger,
+  { features, analytics }: Pick<WebsiteConfig, "features" | "analytics">,
+): Promise<() => void> => {
   const { startFeatures } = await import("./features.ts");
-  return startFeatures(voxledger, features);
+  return startFeatures(voxledger, features, analytics);
 };
 
 /** `welcomeMessageOnce` alone enables nothing. */

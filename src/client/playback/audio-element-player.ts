@@ -1,15 +1,14 @@
 import type { AudioElement, MediaSourceConstructor, StartTimer } from "../dom.ts";
 import { VoxledgerError } from "../errors.ts";
 import type { Delivery } from "../transport/transport.ts";
-import type { AskToSpeak } from "./allow-speech.ts";
 import { followBoundaries } from "./boundaries.ts";
 import { feedMediaSource } from "./media-source-feed.ts";
-import { type Playback, type Player, readBlob } from "./player.ts";
+import { type Playback, type PlaybackPosition, type Player, readBlob } from "./player.ts";
 
 interface AudioElementPlayerOptions {
   readonly audio: AudioElement;
   readonly MediaSource: MediaSourceConstructor | undefined;
-  readonly askToSpeak: AskToSpeak;
+  readonly askToSpeak: (signal: AbortSignal) => Promise<void>;
   readonly onAllowed: () => void;
   readonly startTimer: StartTimer;
 }
@@ -23,6 +22,8 @@ export class AudioElementPlayer implements Player {
   readonly #options: AudioElementPlayerOptions;
   /** Starts the part that is being played. */
   #start: (() => void) | undefined;
+  /** The rate of the part that is being played, at normal speed. */
+  #rate: number | undefined;
   #speed = 1;
   #isPaused = false;
   #isUnlocked = false;
@@ -33,7 +34,7 @@ export class AudioElementPlayer implements Player {
 
   async play(delivery: Delivery, playback: Playback): Promise<void> {
     const { audio, MediaSource } = this.#options;
-    const { prosody, signal, onStart } = playback;
+    const { prosody, signal, startTime, onStart } = playback;
     this.#isPaused = false;
     const source = await createAudioSource(delivery, audio, MediaSource);
     if (!source) return signal.aborted ? undefined : onStart();
@@ -43,10 +44,13 @@ export class AudioElementPlayer implements Player {
       audio.src = source.url;
       audio.playbackRate = prosody.playbackRate * this.#speed; // each new source resets it
       audio.volume = prosody.volume;
+      if (startTime && !source.isStream) setStart(audio, startTime, finished.signal);
+      this.#rate = prosody.playbackRate;
       await this.#playToEnd(source, playback, finished.signal);
     } finally {
       finished.abort();
       this.#start = undefined;
+      this.#rate = undefined;
       audio.pause();
       audio.removeAttribute("src");
       URL.revokeObjectURL(source.url);
@@ -66,6 +70,15 @@ export class AudioElementPlayer implements Player {
   setSpeed(speed: number): void {
     this.#options.audio.playbackRate *= speed / this.#speed;
     this.#speed = speed;
+  }
+
+  get position(): PlaybackPosition | undefined {
+    const { currentTime, duration } = this.#options.audio;
+    if (this.#rate === undefined) return undefined;
+    return {
+      seconds: currentTime / this.#rate,
+      duration: Number.isFinite(duration) ? duration / this.#rate : undefined,
+    };
   }
 
   /** Plays silence in the current call stack, which may be a user gesture. */
@@ -136,6 +149,16 @@ export class AudioElementPlayer implements Player {
   }
 }
 
+/** Moves to the start when the duration is known, before anything is played. */
+const setStart = (audio: AudioElement, startTime: (duration: number) => number, signal: AbortSignal): void =>
+  audio.addEventListener(
+    "loadedmetadata",
+    () => {
+      audio.currentTime = startTime(audio.duration);
+    },
+    { once: true, signal },
+  );
+
 /**
  * Returns false if the browser requires a user gesture first.
  * @throws {VoxledgerError}
@@ -175,6 +198,8 @@ const silence = (): Blob => {
 /** A source for an audio element. */
 interface AudioSource {
   readonly url: string;
+  /** A stream has no duration, and can only be played from its beginning. */
+  readonly isStream: boolean;
   /**
    * Appends the chunks of a stream. Call it after the element has been given the URL.
    * @throws {VoxledgerError}
@@ -193,13 +218,16 @@ const createAudioSource = async (
 ): Promise<AudioSource | undefined> => {
   if (whole || !MediaSource?.isTypeSupported(contentType)) {
     const blob = await readBlob(chunks, contentType);
-    return blob.size === 0 ? undefined : { url: URL.createObjectURL(blob), feed: async () => {} };
+    return blob.size === 0
+      ? undefined
+      : { url: URL.createObjectURL(blob), isStream: false, feed: async () => {} };
   }
   const source = new MediaSource();
   audio.disableRemotePlayback = true; // a ManagedMediaSource does not open otherwise
   return {
     // Node's types allow blobs only.
     url: URL.createObjectURL(source as unknown as Blob),
+    isStream: true,
     feed: (signal) => feedMediaSource(source, audio, { contentType, chunks }, signal),
   };
 };

@@ -1,6 +1,7 @@
 import type { NativeSpeech, NativeVoice } from "../dom.ts";
 import { VoxledgerError } from "../errors.ts";
 import type { Prosody } from "../prosody.ts";
+import type { TextPart } from "../text-parts.ts";
 import type { PartPlayback, SpeechBackend } from "./speech-backend.ts";
 
 /** Browsers ignore a lower rate. */
@@ -12,9 +13,12 @@ export const nativeBackend = (
   voice: NativeVoice,
   prosody: Prosody,
 ): SpeechBackend => {
-  const speak = (text: string, { signal, onStart, onBoundary }: PartPlayback): Promise<void> =>
+  const speak = (
+    { text, startAt = 0 }: TextPart,
+    { signal, onStart, onBoundary }: PartPlayback,
+  ): Promise<void> =>
     new Promise((resolve, reject) => {
-      const spoken = utterance(text);
+      const spoken = utterance(text.slice(startAt));
       spoken.voice = voice;
       spoken.lang = voice.lang;
       spoken.pitch = prosody.pitch;
@@ -23,7 +27,7 @@ export const nativeBackend = (
       spoken.onstart = onStart;
       spoken.onboundary = ({ charIndex, charLength = 0, elapsedTime = 0, name }) => {
         if (name === "word" || name === "sentence")
-          onBoundary?.({ charIndex, charLength, elapsedTime, name });
+          onBoundary?.({ charIndex: startAt + charIndex, charLength, elapsedTime, name });
       };
       spoken.onend = () => resolve();
       spoken.onerror = ({ error }) => (signal.aborted ? resolve() : reject(speechError(error)));
@@ -39,7 +43,7 @@ export const nativeBackend = (
   return {
     native: true,
     async *prepare(parts) {
-      for (const part of parts) yield { part, play: (playback) => speak(part.text, playback) };
+      for (const part of parts) yield { part, play: (playback) => speak(part, playback) };
     },
     pause: () => synthesis.pause(),
     resume: () => synthesis.resume(),

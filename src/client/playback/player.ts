@@ -2,10 +2,19 @@ import type { PlaybackProsody } from "../prosody.ts";
 import type { Delivery } from "../transport/transport.ts";
 import type { Boundary } from "./boundaries.ts";
 
+/** Seconds of the audio at its own speed, whatever the speed of its playback. */
+export interface PlaybackPosition {
+  readonly seconds: number;
+  /** Undefined until it is known. */
+  readonly duration: number | undefined;
+}
+
 export interface Playback {
   readonly prosody: PlaybackProsody;
   /** Aborted to stop playback. */
   readonly signal: AbortSignal;
+  /** Returns the time at which playback begins, in seconds. Default: at the beginning. */
+  readonly startTime?: ((duration: number) => number) | undefined;
   /** Must be called once, at the first audible sound. */
   onStart(): void;
   /**
@@ -28,6 +37,7 @@ export interface Player {
   resume(): void;
   /** Multiplies the playback rate of the current part and of all later ones. */
   setSpeed?(speed: number): void;
+  readonly position?: PlaybackPosition | undefined;
   /**
    * Called synchronously by every `speak`: in some browsers an element can play by itself only
    * after it has played during a user gesture.

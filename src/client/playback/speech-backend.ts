@@ -2,7 +2,8 @@ import { playbackProsody } from "../prosody.ts";
 import type { TextPart } from "../text-parts.ts";
 import type { Delivery, Transport, VoiceRequest } from "../transport/transport.ts";
 import { type Boundary, parseMarks } from "./boundaries.ts";
-import type { Player } from "./player.ts";
+import { partStart } from "./part-start.ts";
+import type { Playback, Player } from "./player.ts";
 
 export interface PartPlayback {
   /** Aborted to stop playback. */
@@ -49,9 +50,10 @@ export const serviceBackend = ({
       const prosody = playbackProsody(voice.prosody, delivery.prosodyApplied, prosodyFallback);
       yield {
         part: delivery.part,
-        play: ({ signal, onStart, onBoundary }) => {
-          const toReport = onBoundary && { boundaries: loadBoundaries(delivery, signal), onBoundary };
-          return player.play(delivery, { prosody, signal, onStart, ...toReport });
+        play: async (playback) => {
+          const { signal, onStart } = playback;
+          const timing = await timingOf(delivery, playback);
+          await player.play(delivery, { prosody, signal, onStart, ...timing });
         },
       };
     }
@@ -59,6 +61,20 @@ export const serviceBackend = ({
   pause: () => player.pause(),
   resume: () => player.resume(),
 });
+
+/** Waits for the marks only if the part is not played from its beginning. */
+const timingOf = async (
+  delivery: Delivery,
+  { signal, onBoundary }: PartPlayback,
+): Promise<Pick<Playback, "startTime" | "boundaries" | "onBoundary">> => {
+  const { part } = delivery;
+  if (!onBoundary && part.startAt === undefined) return {};
+  const loading = loadBoundaries(delivery, signal);
+  const toReport = (boundaries: Promise<readonly Boundary[]>) => onBoundary && { boundaries, onBoundary };
+  if (part.startAt === undefined) return { ...toReport(loading) };
+  const { startTime, boundaries } = partStart(part, await loading);
+  return { startTime, ...toReport(Promise.resolve(boundaries)) };
+};
 
 /** Speech does not depend on marks: if they cannot be loaded, there are none. */
 const loadBoundaries = async (

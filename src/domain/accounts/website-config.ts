@@ -52,6 +52,8 @@ const controls = z
     time: on,
     skip: on,
     speed: on,
+    link: on,
+    download: on,
     brand: z.strictObject({ icon: on, poweredBy: on }).prefault({}),
   })
   .prefault({});
@@ -97,6 +99,7 @@ const miniPlayer = z
       })
       .default("bottom-left"),
     animation: z.enum(["none", "fade", "slide", "pop"]).default("slide"),
+    zIndex: z.int().min(0).max(2_147_483_647).optional(),
   })
   .prefault({});
 
@@ -127,6 +130,44 @@ const voiceQuery = z.strictObject({
   provider: short.optional(),
 });
 
+const label = z.string().min(1).max(120).optional();
+
+const languageTag = z.string().regex(/^[a-z]{2,3}(-[a-z0-9]{1,8}){0,4}$/i, "Expected a language tag.");
+
+const labels = z
+  .record(
+    languageTag,
+    z.strictObject({
+      article: label,
+      listen: label,
+      pause: label,
+      resume: label,
+      tryAgain: label,
+      previous: label,
+      next: label,
+      position: label,
+      paragraph: label,
+      time: label,
+      speed: label,
+      download: label,
+      copyLink: label,
+      linkCopied: label,
+      poweredBy: label,
+      waiting: label,
+      failed: label,
+      unavailable: label,
+      miniPlayer: label,
+      show: label,
+      close: label,
+      allowSpeech: label,
+    }),
+  )
+  .refine((byLanguage) => Object.keys(byLanguage).length <= 20, "At most 20 languages.")
+  .default({})
+  .meta({
+    description: "Labels by language tag, which replace the player's own. `{n}` and `{count}` are numbers.",
+  });
+
 const voiceSelector = z.union([short.min(1), voicePattern, voiceQuery], {
   error: "Expected a voice's name, an object with a regex, or a voice query.",
 });
@@ -147,6 +188,7 @@ const webPlayer = z
       })
       .prefault({}),
     miniPlayer,
+    labels,
     voice: voiceSelector.optional(),
     sanitize: z.strictObject({ enabled: on, exclude: z.array(selector).max(100).default([]) }).prefault({}),
     pitch: zeroToTwo.optional(),

@@ -30,6 +30,7 @@ const reproduceFolder = join(root, "src/reproduce");
 const clientModules = {
   "/client.js": join(client, "voxledger.ts"),
   "/client-sentences.js": join(client, "sentences.ts"),
+  "/client-labels.js": join(client, "labels/labels.ts"),
   "/player.js": join(client, "page/player.ts"),
   "/player-features.js": join(client, "page/features.ts"),
 } as const;

@@ -36,6 +36,7 @@ const defaults = {
       navigation: { paragraphHighlight: true, paragraphClick: true },
       layout: { mode: "shrink", display: "block" },
       miniPlayer: { enabled: true, position: "bottom-left", animation: "slide" },
+      labels: {},
       sanitize: { enabled: true, exclude: [] },
     },
     welcomeMessageOnce: false,
@@ -302,6 +303,25 @@ describe("the mini player", () => {
   });
 });
 
+describe("the player's labels", () => {
+  const wrong = (labels: unknown) => playerPathsOf({ labels });
+
+  it("are given by language tag, each of 1 to 120 characters", () => {
+    const labels = { fr: { listen: "Lire" }, "zh-Hant-TW": {}, "sr-Latn": { close: "x".repeat(120) } };
+    expect(completePlayer({ labels }).labels).to.deep.equal(labels);
+    for (const listen of ["", "x".repeat(121), 1, null])
+      expect(wrong({ fr: { listen } })).to.deep.equal(["labels.fr.listen"]);
+    expect(wrong({ fr: { lsiten: "Lire" } })).to.deep.equal(["labels.fr.lsiten"]);
+  });
+
+  it("are refused for what is no language tag, and for more than 20 languages", () => {
+    for (const tag of ["french!", "f", "", "fr_CA"])
+      expect(wrong({ [tag]: {} })).to.deep.equal([`labels.${tag}`]);
+    const tags = Array.from({ length: 21 }, (_, index) => [`en-${index}`, {}]);
+    expect(wrong(Object.fromEntries(tags))).to.deep.equal(["labels"]);
+  });
+});
+
 describe("the player's voice", () => {
   const wrong = (voice: unknown) => playerPathsOf({ voice });
 
@@ -381,6 +401,7 @@ const webPlayer = maybe({
     enabled: fc.boolean(),
     position: fc.oneof(fc.constantFrom("top-left", "bottom-right"), sides),
   }),
+  labels: fc.dictionary(fc.constantFrom("en", "fr", "pt-BR"), maybe({ listen: name, close: name })),
   voice: fc.oneof(
     name,
     fc.constant({ regex: "^UK", flags: "iu" }),

@@ -136,6 +136,7 @@ export const listResponses = (api: DescribedApi): void => {
           "/openapi.json",
           "/client.js",
           "/client-sentences.js",
+          "/client-labels.js",
           "/player.js",
           "/player-features.js",
           "/voxledger.js",

@@ -4,7 +4,7 @@ import { websiteConfig } from "../../../src/domain/accounts/website-config.ts";
 import { cases } from "./cases.ts";
 
 /** Read by the website's own programs: pages do nothing with them. */
-const notForPages = ["analytics.enabled", "sdkVersion=v1", "sdkVersion=v2"];
+const notForPages = ["sdkVersion=v1", "sdkVersion=v2"];
 
 interface JsonSchema {
   readonly $ref?: string;
@@ -12,12 +12,13 @@ interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
   readonly enum?: readonly string[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: JsonSchema | false;
   readonly type?: string;
 }
 
-/** The paths of all members, and each value of an enumeration. */
+/** The paths of all members, `*` for a member of any name, and each value of an enumeration. */
 const membersOf = (schema: JsonSchema, root = schema, path = ""): string[] => {
-  const { $ref, anyOf, enum: values, properties, type } = schema;
+  const { $ref, anyOf, enum: values, properties, additionalProperties, type } = schema;
   if ($ref) return membersOf(root.$defs?.[$ref.replace("#/$defs/", "")] ?? {}, root, path);
   if (anyOf) return anyOf.flatMap((one) => membersOf(one, root, path));
   if (values) return values.map((value) => `${path}=${value}`);
@@ -26,6 +27,7 @@ const membersOf = (schema: JsonSchema, root = schema, path = ""): string[] => {
       membersOf(member, root, path === "" ? name : `${path}.${name}`),
     );
   }
+  if (additionalProperties) return membersOf(additionalProperties, root, `${path}.*`);
   return type === "null" ? [] : [path];
 };
 

@@ -87,6 +87,14 @@ export const miniPlayerCases: readonly MemberCase[] = [
       expect(await without.count()).to.equal(0);
     },
   },
+  {
+    members: [`${at}zIndex`],
+    does: "puts the mini player above or below elements of the page",
+    run: async (site) => {
+      expect(await styleOf(await scrollAway(site, {}), "z-index")).to.equal("2147483000");
+      expect(await styleOf(await scrollAway(site, { zIndex: 40 }), "z-index")).to.equal("40");
+    },
+  },
   ...corners,
   ...offsets,
 ];

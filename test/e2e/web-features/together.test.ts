@@ -35,6 +35,8 @@ describe("the features of a website's page", () => {
     await site.configure({ features: { ...features, speakSelectedText: { enabled: true } } });
     const { page, untilSpoken, untilPlaying } = await site.open(longArticle);
     const shown = await player(page);
+    await playButton(shown).click();
+    await untilPlaying();
     await page.locator("#outside").click({ clickCount: 3 });
     await untilSpoken("Outside of the article.");
     await page.locator("article p").first().click();

@@ -27,14 +27,21 @@ describe("GET /client.js", () => {
     const script = await response.text();
     expect(script).to.match(/export\{[^}]*\bas Voxledger\b/);
     expect(script).to.not.match(/\bimport\s*[{*"']/);
-    expect(script.length).to.be.below(30_500);
+    expect(script.length).to.be.below(31_000);
   });
 
-  it("serves rules of sentences beside it, which it loads with the first long text", async () => {
-    const [library, sentences] = await Promise.all(
-      ["/client.js", "/client-sentences.js"].map(async (path) => (await fetch(service.url + path)).text()),
+  it("serves rules of sentences and labels beside it, which it loads when it needs them", async () => {
+    const [library, sentences, labels] = await Promise.all(
+      ["/client.js", "/client-sentences.js", "/client-labels.js"].map(async (path) =>
+        (await fetch(service.url + path)).text(),
+      ),
     );
-    expect(library?.match(/\bimport\([^)]*\)/g)).to.deep.equal(['import("./client-sentences.js")']);
+    expect(library?.match(/\bimport\([^)]*\)/g)).to.have.members([
+      'import("./client-sentences.js")',
+      'import("./client-labels.js")',
+    ]);
+    expect(labels).to.not.match(/\bimport\s*[({*"']/);
+    expect(labels?.length).to.be.below(9_000);
     expect(sentences).to.not.match(/\bimport\s*[({*"']/);
     expect(sentences?.length).to.be.below(17_000);
   });
@@ -52,7 +59,9 @@ describe("GET /client.js", () => {
     expect(player.match(/\bimport\b(?!\.meta)[^;]*?"[^"]+"/g)).to.have.length(2);
     expect(player).to.include('from"./client.js"').and.to.include('import("./player-features.js")');
     expect(player.length).to.be.below(1_500);
-    expect(features).to.not.match(/\bimport\s*[({*"']/);
+    expect(features.match(/\bimport\b(?!\.meta)[^;]*?"[^"]+"/g)).to.deep.equal([
+      'import("./client-labels.js"',
+    ]);
     expect(features.length).to.be.below(30_000);
   });
 

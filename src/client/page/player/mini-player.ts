@@ -1,5 +1,7 @@
 import type { WebPlayerFeature } from "../../voxledger.ts";
 import { iconButton } from "./elements.ts";
+import { keepClear } from "./keep-clear.ts";
+import type { PlayerLabels } from "./labels.ts";
 import { assemble, createHost, type PlayerView, playButton, skipButtons } from "./player-view.ts";
 import type { Reading } from "./reading.ts";
 import { applyTheme, miniPlayerSheet } from "./theme.ts";
@@ -11,32 +13,44 @@ import { applyTheme, miniPlayerSheet } from "./theme.ts";
 export class MiniPlayer {
   readonly #view: PlayerView;
   readonly #reading: Reading;
+  readonly #player: HTMLElement;
+  readonly #place: ReturnType<typeof keepClear>;
   #isPlayerInView = true;
   #isClosed = false;
+  /** The element that had the focus before the mini player got it. */
+  #focusedBefore: HTMLElement | undefined;
 
   constructor(
     reading: Reading,
+    labels: PlayerLabels,
     player: HTMLElement,
     { miniPlayer, theme, controls }: Pick<WebPlayerFeature, "miniPlayer" | "theme" | "controls">,
     signal: AbortSignal,
   ) {
     this.#reading = reading;
-    const host = createHost("Article player", [miniPlayerSheet()]);
+    this.#player = player;
+    const { labels: texts } = labels;
+    const host = createHost("miniPlayer", labels, [miniPlayerSheet()]);
     host.hidden = true;
     applyTheme(host, theme);
-    place(host, miniPlayer.position);
+    placeAt(host, miniPlayer.position);
+    if (miniPlayer.zIndex !== undefined) host.style.zIndex = String(miniPlayer.zIndex);
     host.dataset.animation = miniPlayer.animation;
     const close = (): void => {
       this.#isClosed = true;
       this.update();
     };
     this.#view = assemble(host, [
-      playButton(reading, { withText: false }),
-      ...(controls.skip ? [skipButtons(reading)] : []),
-      { node: iconButton("toArticle", "Show the player", () => showPlayer(player)) },
-      { node: iconButton("close", "Close", close) },
+      playButton(reading, texts, { withText: false }),
+      ...(controls.skip ? [skipButtons(reading, texts)] : []),
+      { node: iconButton("toArticle", texts.show, () => showPlayer(player)) },
+      { node: iconButton("close", texts.close, close) },
     ]);
+    host.addEventListener("focusin", ({ relatedTarget }) => {
+      if (relatedTarget instanceof HTMLElement && relatedTarget !== host) this.#focusedBefore = relatedTarget;
+    });
     document.body.append(host);
+    this.#place = keepClear(host, player);
     const observer = new IntersectionObserver((entries) => {
       this.#isPlayerInView = entries.at(-1)?.isIntersecting ?? true;
       this.update();
@@ -44,6 +58,7 @@ export class MiniPlayer {
     observer.observe(player);
     signal.addEventListener("abort", () => {
       observer.disconnect();
+      this.#hide();
       host.remove();
     });
   }
@@ -53,13 +68,27 @@ export class MiniPlayer {
     const { isActive } = this.#reading;
     if (!isActive) this.#isClosed = false;
     const { host } = this.#view;
-    const isHidden = !isActive || this.#isPlayerInView || this.#isClosed;
-    if (host.hidden !== isHidden) host.hidden = isHidden;
+    if (!isActive || this.#isPlayerInView || this.#isClosed) this.#hide();
+    else host.hidden = false;
     this.#view.update();
+    if (!host.hidden) this.#place.update();
+  }
+
+  /** The focus returns to where it was, or else to the article's player. */
+  #hide(): void {
+    const { host } = this.#view;
+    if (host.hidden) return;
+    const hadFocus = document.activeElement === host;
+    host.hidden = true;
+    this.#place.stop();
+    if (!hadFocus) return;
+    const before = this.#focusedBefore;
+    before?.focus({ preventScroll: true });
+    if (document.activeElement !== before) focusPlayer(this.#player);
   }
 }
 
-const place = (host: HTMLElement, position: WebPlayerFeature["miniPlayer"]["position"]): void => {
+const placeAt = (host: HTMLElement, position: WebPlayerFeature["miniPlayer"]["position"]): void => {
   if (typeof position === "string") {
     host.dataset.position = position;
     return;
@@ -72,5 +101,8 @@ const place = (host: HTMLElement, position: WebPlayerFeature["miniPlayer"]["posi
 const showPlayer = (player: HTMLElement): void => {
   const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
   player.scrollIntoView({ block: "center", behavior: isStill ? "auto" : "smooth" });
-  player.shadowRoot?.querySelector<HTMLElement>(".play")?.focus({ preventScroll: true });
+  focusPlayer(player);
 };
+
+const focusPlayer = (player: HTMLElement): void =>
+  player.shadowRoot?.querySelector<HTMLElement>(".play")?.focus({ preventScroll: true });

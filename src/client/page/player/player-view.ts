@@ -1,5 +1,6 @@
 import type { WebPlayerFeature } from "../../voxledger.ts";
 import { element, formatTime, icon, iconButton, setIcon } from "./elements.ts";
+import { fillLabel, type PlayerLabels } from "./labels.ts";
 import type { Reading } from "./reading.ts";
 import { applyTheme, playerSheet } from "./theme.ts";
 
@@ -9,7 +10,7 @@ export interface PlayerView {
   update(): void;
 }
 
-interface Part {
+export interface Part {
   readonly node: Node;
   update?(): void;
 }
@@ -20,38 +21,49 @@ interface Part {
  */
 export const createPlayerView = (
   reading: Reading,
+  labels: PlayerLabels,
   { controls, theme, layout }: Pick<WebPlayerFeature, "controls" | "theme" | "layout">,
-  serviceUrl: string,
+  { share, serviceUrl }: { readonly share: readonly Part[]; readonly serviceUrl: string },
 ): PlayerView => {
   const { progress, time, skip, speed, brand } = controls;
-  const host = createHost("Listen to this article", [playerSheet()]);
+  const { labels: texts } = labels;
+  const host = createHost("article", labels, [playerSheet()]);
   applyTheme(host, theme);
   Object.assign(host.dataset, { mode: layout.mode, display: layout.display });
   const parts: Part[] = [
     ...(brand.icon ? [brandIcon()] : []),
-    playButton(reading, { withText: true }),
-    ...(skip ? [skipButtons(reading)] : []),
-    ...(progress ? [progressSlider(reading)] : []),
-    ...(time ? [timeText(reading)] : []),
-    ...(speed ? [speedSelect(reading)] : []),
-    ...(brand.poweredBy ? [poweredBy(serviceUrl)] : []),
-    statusText(reading),
+    playButton(reading, texts, { withText: true }),
+    ...(skip ? [skipButtons(reading, texts)] : []),
+    ...(progress ? [progressSlider(reading, texts)] : []),
+    ...(time ? [timeText(reading, texts)] : []),
+    ...(speed ? [speedSelect(reading, texts)] : []),
+    ...share,
+    ...(brand.poweredBy ? [poweredBy(texts, serviceUrl)] : []),
+    statusText(reading, texts),
   ];
   return assemble(host, parts);
 };
 
-/**
- * An element with a shadow root that has one labelled section. Its labels are English on every
- * page.
- */
-export const createHost = (label: string, sheets: CSSStyleSheet[]): HTMLElement => {
-  const host = document.createElement("voxledger-player");
-  host.lang = "en";
+/** An element with a shadow root that has one labelled section. */
+export const createHost = (
+  label: "article" | "miniPlayer",
+  { lang, dir, labels }: PlayerLabels,
+  sheets: CSSStyleSheet[],
+): HTMLElement => {
+  const host = Object.assign(document.createElement("voxledger-player"), { lang, dir });
   const root = host.attachShadow({ mode: "open" });
   root.adoptedStyleSheets = sheets;
-  root.append(element("section", { ariaLabel: label }));
+  const section = element("section", { ariaLabel: labels[label] });
+  if (label === "article" && hasPlayerNamed(labels.article)) section.role = "group";
+  root.append(section);
   return host;
 };
+
+/** Several landmarks of one name could not be told apart. */
+const hasPlayerNamed = (name: string): boolean =>
+  [...document.querySelectorAll("voxledger-player")].some(
+    ({ shadowRoot }) => shadowRoot?.querySelector("section")?.ariaLabel === name,
+  );
 
 export const assemble = (host: HTMLElement, parts: readonly Part[]): PlayerView => {
   host.shadowRoot?.querySelector("section")?.append(...parts.map(({ node }) => node));
@@ -62,10 +74,18 @@ export const assemble = (host: HTMLElement, parts: readonly Part[]): PlayerView 
   return { host, update };
 };
 
-const playLabels = { idle: "Listen", failed: "Listen", paused: "Resume", loading: "Pause", playing: "Pause" };
+type Texts = PlayerLabels["labels"];
 
-export const playButton = (reading: Reading, { withText }: { withText: boolean }): Part => {
-  const button = iconButton("play", "Listen", () => reading.toggle());
+const playLabels = {
+  idle: "listen",
+  failed: "tryAgain",
+  paused: "resume",
+  loading: "pause",
+  playing: "pause",
+} as const;
+
+export const playButton = (reading: Reading, texts: Texts, { withText }: { withText: boolean }): Part => {
+  const button = iconButton("play", texts.listen, () => reading.toggle());
   const text = element("span");
   const svg = button.querySelector("svg");
   button.className = "play";
@@ -76,19 +96,20 @@ export const playButton = (reading: Reading, { withText }: { withText: boolean }
   return {
     node: button,
     update: () => {
-      const label = playLabels[reading.status];
+      const name = playLabels[reading.status];
+      const label = texts[name];
       button.title = label;
       if (withText) text.textContent = label;
       else button.ariaLabel = label;
-      button.ariaBusy = String(reading.status === "loading");
-      if (svg) setIcon(svg, label === "Pause" ? "pause" : "play");
+      button.ariaBusy = String(reading.status === "loading" || reading.isWaiting);
+      if (svg) setIcon(svg, name === "pause" ? "pause" : "play");
     },
   };
 };
 
-export const skipButtons = (reading: Reading): Part => {
-  const back = iconButton("previous", "Previous paragraph", () => reading.skipParagraphs(-1));
-  const forward = iconButton("next", "Next paragraph", () => reading.skipParagraphs(1));
+export const skipButtons = (reading: Reading, texts: Texts): Part => {
+  const back = iconButton("previous", texts.previous, () => reading.skipParagraphs(-1));
+  const forward = iconButton("next", texts.next, () => reading.skipParagraphs(1));
   const node = element("span", { className: "skips" }, back, forward);
   for (const button of [back, forward]) button.classList.add("skip");
   return {
@@ -103,13 +124,13 @@ export const skipButtons = (reading: Reading): Part => {
 
 const sliderSteps = 1_000;
 
-const progressSlider = (reading: Reading): Part => {
+const progressSlider = (reading: Reading, texts: Texts): Part => {
   const slider = element("input", {
     className: "progress",
     type: "range",
     max: String(sliderSteps),
     value: "0",
-    ariaLabel: "Position",
+    ariaLabel: texts.position,
   });
   let isDragged = false;
   const show = (): void => {
@@ -132,7 +153,7 @@ const progressSlider = (reading: Reading): Part => {
       slider.value = String(Math.round(reading.progress * sliderSteps));
       slider.setAttribute(
         "aria-valuetext",
-        `Paragraph ${reading.paragraph + 1} of ${reading.paragraphCount}`,
+        fillLabel(texts.paragraph, { n: reading.paragraph + 1, count: reading.paragraphCount }),
       );
       show();
     },
@@ -150,8 +171,8 @@ const moveByParagraph = (event: KeyboardEvent, reading: Reading): void => {
   reading.skipParagraphs(step);
 };
 
-const timeText = (reading: Reading): Part => {
-  const node = element("span", { className: "time", role: "timer", ariaLabel: "Time" });
+const timeText = (reading: Reading, texts: Texts): Part => {
+  const node = element("span", { className: "time", role: "timer", ariaLabel: texts.time });
   return {
     node,
     update: () => {
@@ -162,13 +183,18 @@ const timeText = (reading: Reading): Part => {
 
 const speeds = [0.75, 1, 1.25, 1.5, 1.75, 2];
 
-const speedSelect = (reading: Reading): Part => {
+const speedSelect = (reading: Reading, texts: Texts): Part => {
   const options = speeds.map((speed) =>
     element("option", { value: String(speed), textContent: `${speed}×`, defaultSelected: speed === 1 }),
   );
-  const select = element("select", { ariaLabel: "Speed", title: "Speed" }, ...options);
+  const select = element("select", { ariaLabel: texts.speed, title: texts.speed }, ...options);
   select.addEventListener("change", () => reading.setSpeed(Number(select.value)));
-  return { node: select };
+  return {
+    node: select,
+    update: () => {
+      select.value = String(reading.speed);
+    },
+  };
 };
 
 const brandIcon = (): Part => {
@@ -177,20 +203,21 @@ const brandIcon = (): Part => {
   return { node: svg };
 };
 
-const poweredBy = (serviceUrl: string): Part => ({
+const poweredBy = (texts: Texts, serviceUrl: string): Part => ({
   node: element(
     "a",
     { className: "powered", href: serviceUrl, target: "_blank", rel: "noopener" },
-    "Powered by Voxledger",
+    texts.poweredBy,
   ),
 });
 
-const statusText = (reading: Reading): Part => {
+const statusText = (reading: Reading, texts: Texts): Part => {
   const node = element("span", { className: "status", role: "status" });
   return {
     node,
     update: () => {
-      const text = reading.status === "failed" ? "The article could not be read aloud. Try again." : "";
+      const waiting = reading.isWaiting ? texts.waiting : "";
+      const text = reading.status === "failed" ? texts.failed : waiting;
       if (node.textContent !== text) node.textContent = text;
     },
   };

@@ -38,4 +38,15 @@ export class ReadingTime {
     }
     return seconds;
   }
+
+  /** The place that is reached after this time, in a text of this length. */
+  charIndexAt(seconds: number, length: number): number {
+    let [low, high] = [0, length];
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (this.secondsAt(middle) <= seconds) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
 }

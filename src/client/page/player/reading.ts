@@ -1,22 +1,20 @@
 import type { Boundary, EventKind, Listener, SpeakParams, TextPart } from "../../voxledger.ts";
 import type { PageContext } from "../feature.ts";
 import type { Paragraph } from "../text/paragraphs.ts";
-import { ReadingTime } from "./reading-time.ts";
+import { ArticleText } from "./article-text.ts";
+import { ReadingProgress } from "./reading-progress.ts";
 
 type ReadingStatus = "idle" | "loading" | "playing" | "paused" | "failed";
 
-const paragraphSeparator = "\n\n";
 const tickMs = 250;
 
-/** The part that is being played. */
-interface CurrentPart {
-  /** The index in the text of the whole article. */
+/** A reading that has stood still for this long says that it waits. */
+const waitingAfterMs = 1_000;
+
+/** A place in an article, and the elapsed seconds that are shown there. */
+export interface ReadingPlace {
   readonly charIndex: number;
-  readonly length: number;
-  /** The seconds that were played so far, at normal speed. */
-  seconds: number;
-  /** The last word's beginning in the article, if the voice reports words. */
-  word?: number;
+  readonly seconds: number;
 }
 
 interface ReadingOptions extends Pick<PageContext, "voxledger" | "speaker" | "highlighter" | "signal"> {
@@ -32,25 +30,19 @@ interface ReadingOptions extends Pick<PageContext, "voxledger" | "speaker" | "hi
  */
 export class Reading {
   readonly #options: ReadingOptions;
-  #time = new ReadingTime();
+  readonly #progress = new ReadingProgress();
   #status: ReadingStatus = "idle";
-  #paragraphs: readonly Paragraph[];
-  /** The beginning of each paragraph in the article's text. */
-  #offsets: readonly number[] = [];
-  #length = 0;
-  #paragraph = 0;
+  #article = new ArticleText([]);
   /** The beginning of the current speech in the article's text. */
   #base = 0;
-  #part: CurrentPart | undefined;
   #speed = 1;
   #isNative = false;
   /** The number of the current speech. Callbacks of earlier speeches have lower numbers. */
   #speech = 0;
-  #lastTick = 0;
 
   constructor(options: ReadingOptions) {
     this.#options = options;
-    this.#paragraphs = this.#readArticle();
+    this.#readArticle();
     const { voxledger, signal } = options;
     const whileSpeaking = <Kind extends EventKind>(kind: Kind, handle: Listener<Kind>): (() => void) =>
       voxledger.on(kind, (event) => this.isActive && handle(event));
@@ -77,29 +69,66 @@ export class Reading {
   get isActive(): boolean {
     return this.#status !== "idle" && this.#status !== "failed";
   }
+  /** True if audio is expected, and none was played for a while. */
+  get isWaiting(): boolean {
+    return this.#expectsAudio && this.#progress.stoodFor(performance.now()) > waitingAfterMs;
+  }
+  get paragraphs(): readonly Paragraph[] {
+    return this.#article.paragraphs;
+  }
   get paragraph(): number {
-    return this.#paragraph;
+    return this.#article.paragraphAt(this.#progress.charIndex);
   }
   get paragraphCount(): number {
-    return this.#paragraphs.length;
+    return this.paragraphs.length;
   }
   /** The share that was read, from 0 to 1. */
   get progress(): number {
-    return this.#length === 0 ? 0 : Math.min(this.#position / this.#length, 1);
+    const { length } = this.#article;
+    return length === 0 ? 0 : Math.min(this.#progress.charIndex / length, 1);
   }
+  get place(): ReadingPlace {
+    return { charIndex: Math.floor(this.#progress.charIndex), seconds: this.seconds };
+  }
+  /** The seconds that were played, at normal speed. They decrease only by a seek. */
   get seconds(): number {
-    return this.#time.secondsAt(this.#position) / this.#speed;
+    return this.#progress.seconds;
   }
   get totalSeconds(): number {
-    return this.#time.secondsAt(this.#length) / this.#speed;
+    return this.#progress.totalSeconds;
+  }
+  get speed(): number {
+    return this.#speed;
+  }
+  /** The spoken word on the page, or the beginning of the part if the voice reports no words. */
+  get spokenRange(): Range | undefined {
+    const word = this.#progress.spoken;
+    return (
+      word &&
+      this.#currentParagraph?.rangeOf(
+        word.charIndex - this.#article.offsetOf(this.paragraph),
+        word.charLength,
+      )
+    );
   }
 
   /** Starts, pauses or resumes. */
   toggle(): void {
-    const { voxledger } = this.#options;
-    if (!this.isActive) this.#start(this.#paragraph);
-    else if (this.#status === "paused") voxledger.resume();
-    else voxledger.pause();
+    if (this.isActive && this.#status !== "paused") this.pause();
+    else this.play();
+  }
+
+  play(): void {
+    if (!this.isActive) this.#start();
+    else if (this.#status === "paused") this.#options.voxledger.resume();
+  }
+
+  pause(): void {
+    if (this.isActive) this.#options.voxledger.pause();
+  }
+
+  stop(): void {
+    if (this.isActive) this.#options.voxledger.cancel();
   }
 
   /**
@@ -107,85 +136,96 @@ export class Reading {
    * nothing.
    */
   skipParagraphs(step: 1 | -1): void {
-    if (this.#paragraph + step < this.#paragraphs.length) this.#goTo(this.#paragraph + step);
+    const paragraph = Math.max(this.paragraph + step, 0);
+    if (paragraph < this.paragraphCount) this.#goTo(this.#article.offsetOf(paragraph));
   }
 
-  /** Goes to the paragraph at this progress. */
+  /** Goes to the word at this progress. */
   seek(progress: number): void {
-    const position = progress * this.#length;
-    this.#goTo(this.#offsets.findLastIndex((offset) => offset <= position));
+    this.#goTo(progress * this.#article.length);
   }
 
-  startAt(element: Element): void {
-    this.#paragraphs = this.#readArticle();
-    const index = this.#paragraphs.findIndex((paragraph) => paragraph.element === element);
-    if (index >= 0) this.#start(index);
+  /** Goes to the word that is spoken at this time. */
+  seekToSeconds(seconds: number): void {
+    const inArticle = Math.min(Math.max(seconds, 0), this.totalSeconds);
+    this.#goTo(this.#progress.charIndexAt(inArticle), inArticle);
+  }
+
+  /** Goes to a place that was remembered. */
+  goTo({ charIndex, seconds }: ReadingPlace): void {
+    this.#goTo(charIndex, seconds);
+  }
+
+  /** Reads from the word at this point of the page, or from the beginning of the paragraph. */
+  startAt(element: Element, point?: { readonly node: Node; readonly offset: number }): void {
+    this.#readArticle();
+    const index = this.paragraphs.findIndex((paragraph) => paragraph.element === element);
+    if (index < 0) return;
+    const inParagraph = point && this.paragraphs[index]?.charIndexAt(point.node, point.offset);
+    this.#moveTo(this.#article.offsetOf(index) + (inParagraph ?? 0));
+    this.#start();
   }
 
   setSpeed(speed: number): void {
     this.#measure();
     this.#speed = speed;
     if (this.isActive) this.#options.voxledger.setSpeed(speed); // otherwise another article may be playing
-    if (this.isActive && this.#isNative) this.#start(this.#paragraph); // a native voice keeps its rate until it stops
+    if (this.isActive && this.#isNative) this.#start(); // a native voice keeps its rate until it stops
     this.#options.onChange();
   }
 
-  stop(): void {
-    if (this.isActive) this.#options.voxledger.cancel();
+  get #expectsAudio(): boolean {
+    return this.#status === "loading" || this.#status === "playing";
   }
 
-  get #position(): number {
-    const part = this.#part;
-    if (!part) return this.#offsets[this.#paragraph] ?? 0;
-    const estimated = part.charIndex + Math.min(part.seconds / this.#time.secondsPerCharacter, part.length);
-    return part.word ?? estimated;
+  get #currentParagraph(): Paragraph | undefined {
+    return this.paragraphs[this.paragraph];
   }
 
-  #readArticle(): Paragraph[] {
-    const paragraphs = this.#options.read();
-    let length = 0;
-    this.#offsets = paragraphs.map(({ text }) => {
-      const offset = length;
-      length += text.length + paragraphSeparator.length;
-      return offset;
-    });
-    if (length !== this.#length) this.#time = new ReadingTime(); // another text
-    this.#length = length;
-    return paragraphs;
+  #readArticle(): void {
+    this.#article = new ArticleText(this.#options.read());
+    this.#progress.setLength(this.#article.length);
   }
 
-  #goTo(index: number): void {
-    const inArticle = Math.min(Math.max(index, 0), this.#paragraphs.length - 1);
-    if (this.isActive) {
-      this.#start(inArticle);
-      return;
-    }
-    this.#paragraph = inArticle;
-    this.#options.onChange();
+  /** Moves to the word at this place. Without these seconds, its time is estimated. */
+  #moveTo(charIndex: number, seconds?: number): void {
+    this.#unmark();
+    this.#progress.moveTo(this.#article.wordAt(charIndex), seconds);
   }
 
-  /** Speaks from this paragraph to the end of the article. */
-  #start(index: number): void {
+  #goTo(charIndex: number, seconds?: number): void {
+    this.#moveTo(charIndex, seconds);
+    if (this.isActive) this.#start();
+    else this.#options.onChange();
+  }
+
+  /** Speaks from the current place to the end of the article. */
+  #start(): void {
     const { speaker, params } = this.#options;
     const speech = ++this.#speech;
     this.#unmark();
-    this.#paragraphs = this.#readArticle();
-    if (this.#paragraphs.length === 0) {
+    this.#progress.leavePart();
+    this.#readArticle();
+    if (this.paragraphCount === 0) {
       this.#changeTo("idle");
       return;
     }
-    this.#paragraph = Math.min(index, this.#paragraphs.length - 1);
-    this.#part = undefined;
-    const base = this.#offsets[this.#paragraph] ?? 0;
-    const rest = this.#paragraphs.slice(this.#paragraph);
+    const place = this.#article.wordAt(this.#progress.charIndex);
+    const { paragraph } = this;
+    const base = this.#article.offsetOf(paragraph);
     const nativeRate = this.#isNative && { rate: Math.min((params.rate ?? 1) * this.#speed, 2) };
     this.#status = "idle"; // events of the speech that ends now are not those of the next one
     const onboundary: SpeakParams["onboundary"] = (charIndex, name, boundary) => {
       if (speech === this.#speech && name === "word") this.#showWord(base + charIndex, boundary);
     };
-    const text = rest.map((paragraph) => paragraph.text).join(paragraphSeparator);
-    const spoken = speaker.speak(text, { ...params, ...nativeRate, onboundary }, this.#speed);
+    const text = this.#article.textFrom(paragraph);
+    const spoken = speaker.speak(
+      text,
+      { ...params, ...nativeRate, startAt: place - base, onboundary },
+      this.#speed,
+    );
     this.#base = base;
+    this.#progress.expectAudio(performance.now());
     this.#changeTo("loading");
     spoken.then(
       ({ cancelled }) => speech === this.#speech && this.#end("idle", cancelled),
@@ -193,68 +233,61 @@ export class Reading {
     );
   }
 
-  #startPart({ charIndex, text }: TextPart): void {
-    this.#part = { charIndex: this.#base + charIndex, length: text.length, seconds: 0 };
-    this.#lastTick = performance.now();
-    this.#showParagraphAt(this.#part.charIndex);
+  #startPart({ charIndex, text, startAt = 0 }: TextPart): void {
+    const part = { charIndex: this.#base + charIndex, length: text.length, startAt };
+    const { seconds = 0 } = this.#options.voxledger.position ?? {};
+    this.#progress.startPart(part, seconds, performance.now());
+    this.#showParagraph();
     this.#changeTo("playing");
   }
 
   #endPart(): void {
     this.#measure();
-    if (this.#part) this.#time.record(this.#part);
-    if (this.#part) this.#part.word = this.#part.charIndex + this.#part.length;
+    this.#progress.endPart(performance.now());
   }
 
   #resumed(): void {
-    this.#lastTick = performance.now();
-    this.#changeTo(this.#part ? "playing" : "loading");
+    this.#progress.expectAudio(performance.now());
+    this.#changeTo(this.#progress.isInPart ? "playing" : "loading");
   }
 
   #showWord(charIndex: number, { charLength }: Boundary): void {
-    if (this.#part) this.#part.word = charIndex;
-    this.#showParagraphAt(charIndex);
-    const paragraph = this.#paragraphs[this.#paragraph];
-    const inParagraph = charIndex - (this.#offsets[this.#paragraph] ?? 0);
+    this.#progress.setWord({ charIndex, charLength });
+    this.#showParagraph();
+    const paragraph = this.#currentParagraph;
+    const inParagraph = charIndex - this.#article.offsetOf(this.paragraph);
     if (paragraph) this.#options.highlighter.showWord(paragraph, inParagraph, charLength);
   }
 
-  #showParagraphAt(charIndex: number): void {
-    this.#paragraph = Math.max(
-      this.#offsets.findLastIndex((offset) => offset <= charIndex),
-      0,
-    );
-    const paragraph = this.#paragraphs[this.#paragraph];
+  #showParagraph(): void {
+    const paragraph = this.#currentParagraph;
     if (paragraph) this.#options.highlighter.showParagraph(paragraph);
   }
 
-  /**
-   * Ends the reading. The next start continues with the current paragraph, unless the article was
-   * read to its end.
-   */
-  #end(status: "idle" | "failed", keepsParagraph = true): void {
+  /** The next start continues here, unless the article was read to its end. */
+  #end(status: "idle" | "failed", keepsPlace = true): void {
     this.#unmark();
-    this.#part = undefined;
-    if (!keepsParagraph) this.#paragraph = 0;
+    this.#progress.leavePart();
+    if (!keepsPlace) this.#progress.moveTo(0, 0);
     this.#changeTo(status);
   }
 
   #unmark(): void {
-    const paragraph = this.#paragraphs[this.#paragraph];
+    const paragraph = this.#currentParagraph;
     if (paragraph) this.#options.highlighter.clear(paragraph);
   }
 
-  /** Adds the time since the last measurement to the part that is played. */
   #measure(): void {
+    const { voxledger } = this.#options;
     const now = performance.now();
-    if (this.#part && this.#status === "playing") {
-      this.#part.seconds += ((now - this.#lastTick) / 1_000) * this.#speed;
-    }
-    this.#lastTick = now;
+    if (this.#status !== "playing") return;
+    // A native voice has no position, and waits for no network. An older library knows none.
+    if (this.#isNative || !("position" in voxledger)) this.#progress.measureTime(this.#speed, now);
+    else if (voxledger.position) this.#progress.measure(voxledger.position, now);
   }
 
   #tick(): void {
-    if (this.#status !== "playing") return;
+    if (!this.#expectsAudio) return;
     this.#measure();
     this.#options.onChange();
   }

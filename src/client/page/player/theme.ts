@@ -96,10 +96,35 @@ button:disabled { opacity: .45; cursor: default; background: transparent; }
 .progress::-moz-range-track { height: 6px; border-radius: 3px; background: var(--track); }
 .progress::-moz-range-progress { height: 6px; border-radius: 3px; background: var(--fill); }
 .progress::-moz-range-thumb { width: 14px; height: 14px; border-radius: 50%; background: var(--fill); border: 2px solid var(--bg); }
-@media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }`;
+@media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }
+@media print { :host { display: none !important; } }`;
+
+/**
+ * Windows' contrast themes replace colours, and remove gradients and shadows. The system's colours
+ * replace those of the configuration too.
+ */
+const forcedColors = `
+@media (forced-colors: active) {
+  :host {
+    --bg: Canvas !important; --fg: CanvasText !important; --muted: CanvasText !important;
+    --accent: ButtonText !important; --accent-soft: ButtonFace !important; --hover: ButtonFace !important;
+    --border: CanvasText !important; --track: Canvas !important; --fill: Highlight !important;
+  }
+  button { border: 1px solid ButtonBorder; }
+  button:hover { border-color: Highlight; }
+  [aria-disabled=true] { color: GrayText; border-color: GrayText; }
+  :focus-visible { outline-color: Highlight; }
+  .powered { color: LinkText; }
+  .progress { forced-color-adjust: none; }
+  .progress::-webkit-slider-runnable-track { border: 1px solid CanvasText; }
+  .progress::-moz-range-track { border: 1px solid CanvasText; }
+  .progress::-webkit-slider-thumb { margin-top: -6px; border-color: CanvasText; }
+  .progress::-moz-range-thumb { border-color: CanvasText; }
+}`;
 
 const mini = `
 :host { position: fixed; z-index: 2147483000; margin: 0; max-width: calc(100vw - 2rem); }
+:host([data-no-place]) { visibility: hidden; }
 :host([data-position^=top]) { top: 1rem; }
 :host([data-position^=bottom]) { bottom: 1rem; }
 :host([data-position$=left]) { left: 1rem; }
@@ -122,5 +147,5 @@ const sheetOf = (css: string): CSSStyleSheet => {
 };
 
 /** Every content security policy allows a style sheet that a script creates. */
-export const playerSheet = (): CSSStyleSheet => sheetOf(colors + layout);
-export const miniPlayerSheet = (): CSSStyleSheet => sheetOf(colors + layout + mini);
+export const playerSheet = (): CSSStyleSheet => sheetOf(colors + layout + forcedColors);
+export const miniPlayerSheet = (): CSSStyleSheet => sheetOf(colors + layout + mini + forcedColors);

@@ -2,9 +2,17 @@ import type { SpeakParams, WebPlayerFeature } from "../../voxledger.ts";
 import type { Feature, PageContext } from "../feature.ts";
 import { readParagraphs } from "../text/paragraphs.ts";
 import { queryAll } from "../text/selectors.ts";
+import { readClickedParagraphs } from "./clicked-paragraphs.ts";
+import { createLabels, type PlayerLabels } from "./labels.ts";
+import { showMediaSession } from "./media-session.ts";
 import { MiniPlayer } from "./mini-player.ts";
+import { createPlayerHandle, dispatchEvents } from "./player-events.ts";
 import { createPlayerView } from "./player-view.ts";
 import { Reading } from "./reading.ts";
+import { rememberPlace } from "./remembered-places.ts";
+import { scrollWithReading } from "./scroll-with-reading.ts";
+import { shareButtons } from "./share-buttons.ts";
+import { followTimeLinks } from "./time-links.ts";
 import { chooseVoice } from "./voice-choice.ts";
 
 /** A page of comments may have thousands of articles. */
@@ -35,6 +43,7 @@ const followArticles = (context: PageContext, params: SpeakParams): void => {
   const { features, signal } = context;
   const players = new Map<Element, Player>();
   const insertions = new WeakMap<Element, number>();
+  const labelsFor = createLabels(context, () => signal.aborted || scan());
   const scan = (): void => {
     for (const [article, { host, remove }] of players) {
       if (article.isConnected && host.isConnected) continue;
@@ -44,7 +53,8 @@ const followArticles = (context: PageContext, params: SpeakParams): void => {
     for (const article of queryAll(document, features.webPlayer.selector)) {
       const inserted = insertions.get(article) ?? 0;
       if (players.has(article) || players.size >= maxPlayers || inserted >= maxInsertions) continue;
-      const player = addPlayer(context, article, params);
+      const labels = labelsFor(article);
+      const player = labels && addPlayer(context, article, labels, params);
       if (!player) continue;
       players.set(article, player);
       insertions.set(article, inserted + 1);
@@ -68,7 +78,7 @@ const followArticles = (context: PageContext, params: SpeakParams): void => {
 };
 
 /** Returns undefined for an article without a text. */
-const addPlayer = (context: PageContext, article: Element, params: SpeakParams) => {
+const addPlayer = (context: PageContext, article: Element, labels: PlayerLabels, params: SpeakParams) => {
   const { webPlayer } = context.features;
   const read = () => readParagraphs(article, webPlayer);
   const [first] = read();
@@ -77,41 +87,33 @@ const addPlayer = (context: PageContext, article: Element, params: SpeakParams) 
   const { signal } = removed;
   let update = (): void => {};
   const reading = new Reading({ ...context, signal, read, params, onChange: () => update() });
-  const view = createPlayerView(reading, webPlayer, context.voxledger.baseUrl);
+  const number = queryAll(document, webPlayer.selector).indexOf(article) + 1;
+  const share = shareButtons(reading, labels, { controls: webPlayer.controls, article: number });
+  const view = createPlayerView(reading, labels, webPlayer, { share, serviceUrl: context.voxledger.baseUrl });
+  Object.assign(view.host, { player: createPlayerHandle(reading) });
   insertPlayer(view.host, article, first.element, webPlayer.position);
   const mini = webPlayer.miniPlayer.enabled
-    ? new MiniPlayer(reading, view.host, webPlayer, signal)
+    ? new MiniPlayer(reading, labels, view.host, webPlayer, signal)
     : undefined;
+  const followers = [
+    rememberPlace(reading, signal),
+    showMediaSession(reading, article, signal),
+    scrollWithReading(reading, signal),
+    readClickedParagraphs(reading, article, webPlayer, signal),
+    dispatchEvents(reading, view.host, { ...context, signal }),
+  ];
   update = () => {
     view.update();
     mini?.update();
+    for (const follow of followers) follow();
   };
-  if (webPlayer.navigation.paragraphClick) {
-    article.addEventListener("click", (event) => startAtClick(event as MouseEvent, reading, webPlayer), {
-      signal,
-    });
-  }
+  followTimeLinks(reading, number, signal);
+  view.update();
   const remove = (): void => {
     removed.abort();
     view.host.remove();
   };
   return { host: view.host, remove };
-};
-
-/** Elements that handle clicks themselves. */
-const interactive =
-  "a, button, input, select, textarea, label, summary, audio, video, [contenteditable], [onclick]";
-
-/**
- * A click on a paragraph's text reads from there. A click that selects text, or that the page
- * handles, does not.
- */
-const startAtClick = (event: MouseEvent, reading: Reading, { paragraphSelector }: WebPlayerFeature): void => {
-  const { target, detail, defaultPrevented } = event;
-  if (defaultPrevented || detail > 1 || !(target instanceof Element) || target.closest(interactive)) return;
-  if (getSelection()?.isCollapsed === false) return;
-  const paragraph = target.closest(paragraphSelector);
-  if (paragraph) reading.startAt(paragraph);
 };
 
 /**

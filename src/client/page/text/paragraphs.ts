@@ -120,6 +120,13 @@ export class Paragraph {
     }
   }
 
+  /** The place in the text of a point of the page. */
+  charIndexAt(node: Node, offset: number): number | undefined {
+    const runs = this.#runs.filter((run) => run.node === node);
+    const run = runs.findLast((one) => one.offset <= offset) ?? runs[0];
+    return run && run.charIndex + Math.min(Math.max(offset - run.offset, 0), run.length);
+  }
+
   #appendWord({ node, offset, length }: Omit<Run, "charIndex">): void {
     if (this.#isWordBroken && this.#text !== "") this.#text += " ";
     this.#isWordBroken = false;

@@ -67,8 +67,9 @@ const control = ({ path, schema, config, errors, isReadOnly, set }: MemberProps)
       ${[...choices].map(([text, choice]) => html`<option key=${text} value=${text} selected=${String(choice) === String(value)}>${text}</option>`)}
     <//>`;
   }
-  if (schema.type === "number") {
-    const limits = { min: schema.minimum, max: schema.maximum, step: "any" };
+  if (schema.type === "number" || schema.type === "integer") {
+    const step = schema.type === "integer" ? 1 : "any";
+    const limits = { min: schema.minimum, max: schema.maximum, step };
     return html`<${Field} ...${common} control=${{ type: "number", ...limits, value: value ?? "", ...attributes(Number) }} />`;
   }
   if (isText(schema)) {

@@ -27,6 +27,11 @@ const scripts: readonly Script[] = [
     summary: "Get the rules of sentences, which the client library loads with the first long text",
   },
   {
+    path: "/client-labels.js",
+    id: "loadClientLabels",
+    summary: "Get the labels of the client library and the players in other languages than English",
+  },
+  {
     path: "/player.js",
     id: "loadPlayer",
     summary: "Get the module that starts the players and messages of a page",

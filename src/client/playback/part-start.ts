@@ -1,0 +1,34 @@
+import type { TextPart } from "../text-parts.ts";
+import type { Boundary } from "./boundaries.ts";
+
+/** Where the playback of a part begins. */
+interface PartStart {
+  readonly startTime: (duration: number) => number;
+  /** The boundaries from there on. */
+  readonly boundaries: readonly Boundary[];
+}
+
+/** An estimate may be this much too late, so playback begins earlier. */
+const leadSeconds = 0.3;
+
+/**
+ * Begins with the word at `startAt`. If the times of the words are unknown, begins with its
+ * sentence, whose time is estimated from its place in the text.
+ */
+export const partStart = ({ text, startAt = 0 }: TextPart, boundaries: readonly Boundary[]): PartStart => {
+  const words = boundaries.filter(({ name }) => name === "word");
+  if (words.length > 0) {
+    const time = words.findLast(({ charIndex }) => charIndex <= startAt)?.elapsedTime ?? 0;
+    return {
+      startTime: () => time,
+      boundaries: boundaries.filter(({ elapsedTime }) => elapsedTime >= time),
+    };
+  }
+  const share = sentenceStart(text, startAt) / text.length;
+  return { startTime: (duration) => Math.max(duration * share - leadSeconds, 0), boundaries };
+};
+
+const sentenceStart = (text: string, at: number): number => {
+  const segments = new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text);
+  return segments.containing(at)?.index ?? 0;
+};
