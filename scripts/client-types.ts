@@ -115,7 +115,8 @@ const createWriter = (checker: ts.TypeChecker, at: ts.SourceFile, names: Readonl
       const text = item ? write(item, indent) : "unknown";
       return `readonly ${item?.isUnion() ? `(${text})` : text}[]`;
     }
-    return type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)
+    const isObject = type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection);
+    return isObject && !checker.isTupleType(type) && type.getCallSignatures().length === 0
       ? objectOf(type, indent)
       : checker.typeToString(type, at, ts.TypeFormatFlags.NoTruncation);
   };
