@@ -30,7 +30,7 @@ const bench = async (folder: string, streams: number): Promise<void> => {
   const store = await openSqliteEventStore({ path: join(folder, `${streams}-ours.db`) });
   const handler = createCommandHandler({ store });
   const bare = openBareLog(join(folder, `${streams}-bare.db`));
-  const streamOf = (n: number): string => idempotencyStream("k1", String(n % streams));
+  const streamOf = (n: number): string => idempotencyStream("k1", { key: String(n % streams) });
 
   const command = async (): Promise<void> => {
     const n = serial++;

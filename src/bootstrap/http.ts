@@ -12,7 +12,7 @@ import { createRenewToken } from "../http/access/token-renewal.ts";
 import { compatibleApis, createOperations } from "../http/all-operations.ts";
 import { createApp } from "../http/app.ts";
 import { type BundleLoader, createBundleLoader } from "../http/bundles/bundles.ts";
-import { clientAddress } from "../http/kernel/client-address.ts";
+import { clientAddress, createClientOwner } from "../http/kernel/client-address.ts";
 import { tokenHeadersOf } from "../http/kernel/compatible-api.ts";
 import { describeRefusal } from "../http/kernel/errors/error-codes.ts";
 import { exposedHeaders, headerNames } from "../http/kernel/headers.ts";
@@ -138,6 +138,7 @@ const composeCommon = (settings: Settings, { access, speech }: Application) => {
   const { accessTokens, isVerified, limits } = access;
   const { synthesis, marksWithPhonemes } = speech;
   const clientOf = clientAddress(settings.trustProxy);
+  const clientOwner = createClientOwner(clientOf, [...settings.trustProxy, ...settings.cdnNetworks]);
   const credentialReader = createCredentialReader(tokenHeadersOf(compatibleApis));
   const names = headerNames(settings.headerPrefix);
   const exposed = exposedHeaders(names);
@@ -150,7 +151,8 @@ const composeCommon = (settings: Settings, { access, speech }: Application) => {
   });
   return {
     clientOf,
-    holdUnsentBytes: createHoldUnsentBytes(clientOf, [...settings.trustProxy, ...settings.cdnNetworks]),
+    clientOwner,
+    holdUnsentBytes: createHoldUnsentBytes(clientOwner),
     names,
     exposed,
     synthesis,

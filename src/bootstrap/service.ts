@@ -172,7 +172,7 @@ export const composeService = async (
   });
 
   // Voices and synthesis.
-  const speech = composeSynthesis(runtime, core, audio, ledger.ledger, access.limits, namingKey);
+  const speech = composeSynthesis(runtime, core, audio, ledger.ledger, access, namingKey);
   const gallery = settings.hasVoiceGallery
     ? composeGallery(runtime, core, audio, speech.catalogOf, namingKey)
     : undefined;

@@ -17,10 +17,22 @@ export interface VoxledgerConfig {
    * Logs method, path and status of each response to the console, never the text. Default: false.
    */
   readonly debug?: boolean;
-  /** The language (BCP-47) that is used if neither a call nor `defaultVoice` names a voice. */
+  /**
+   * The language (BCP-47) of texts that declare none. Without `defaultVoice`, its voice also speaks
+   * instead of the website's.
+   */
   readonly defaultLang?: string;
-  /** Default: the voice of the website's configuration. */
+  /**
+   * Speaks everything in its own language. Other languages are spoken by a voice of theirs.
+   * Default: the voice of the website's configuration.
+   */
   readonly defaultVoice?: string;
+  /**
+   * Who continues, at the same part, while the service cannot or will not speak: `native`, a voice
+   * of the browser that works on the device; `native-remote`, any voice of the browser, some of
+   * which send the text to their maker; `none`, nobody, and the speech fails. Default: `native`.
+   */
+  readonly fallback?: Fallback;
   /** Speaks with one of the browser's own voices if one matches. Default: false. */
   readonly preferNative?: boolean;
   /**
@@ -43,6 +55,9 @@ export interface VoxledgerConfig {
   readonly transport?: TransportMode;
 }
 
+const fallbacks = ["native", "native-remote", "none"] as const;
+export type Fallback = (typeof fallbacks)[number];
+
 export type Configuration = ReturnType<typeof resolveConfiguration>;
 
 /** Timers use 31-bit milliseconds: a longer timer would fire at once. */
@@ -57,6 +72,7 @@ export const resolveConfiguration = (
   { scriptUrl, inPage }: { scriptUrl: string | undefined; inPage: boolean },
 ) => {
   const { apiKey, apiSecret, retryAttempts = 3, timeout = 30_000, transport = "chunks" } = options;
+  const { fallback = "native" } = options;
   if (typeof apiKey !== "string" || apiKey === "") throw new TypeError("apiKey is required.");
   if (apiSecret !== undefined && inPage) {
     throw new TypeError("apiSecret must not be in a page: every visitor could read it.");
@@ -70,6 +86,9 @@ export const resolveConfiguration = (
   if (!transportModes.includes(transport)) {
     throw new TypeError(`transport must be one of ${transportModes.join(", ")}.`);
   }
+  if (!fallbacks.includes(fallback)) {
+    throw new TypeError(`fallback must be one of ${fallbacks.join(", ")}.`);
+  }
   return {
     apiKey,
     apiSecret,
@@ -78,6 +97,7 @@ export const resolveConfiguration = (
     labels: options.labels ?? {},
     defaultLang: options.defaultLang,
     defaultVoice: options.defaultVoice,
+    fallback,
     preferNative: options.preferNative ?? false,
     retryAttempts,
     timeout,

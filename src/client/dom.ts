@@ -11,6 +11,7 @@ export interface Page {
   readonly MediaSource?: MediaSourceConstructor;
   /** Replaces `MediaSource` in Safari on iPhones. */
   readonly ManagedMediaSource?: MediaSourceConstructor;
+  addEventListener?(kind: "online", listener: () => void, options: object): void;
 }
 
 export interface PageDocument {
@@ -133,6 +134,7 @@ export interface NativeSpeech {
 
 export interface PageNavigator {
   readonly userAgent: string;
+  readonly onLine?: boolean;
   readonly maxTouchPoints?: number;
   readonly userAgentData?: {
     readonly brands: readonly Brand[];

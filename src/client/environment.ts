@@ -39,6 +39,8 @@ export interface Environment {
   readonly nativeSpeech?: NativeSpeech;
   readonly navigator?: PageNavigator;
   readonly document?: PageDocument;
+  /** Resolves when the browser has a network again; rejects when the signal is aborted. */
+  readonly untilOnline?: (signal: AbortSignal) => Promise<void>;
 }
 
 /** The environment that the script runs in. */
@@ -55,6 +57,7 @@ export const defaultEnvironment = (): Environment => {
     log: (line) => console.debug(line),
     ...(document && { document, askToSpeak: allowSpeechButton(document) }),
     ...(document && navigator && { navigator }),
+    untilOnline,
     ...(Audio && { audio: new Audio() }),
     ...(MediaSource && { MediaSource }),
     ...(WebSocket && { WebSocket }),
@@ -85,4 +88,21 @@ const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
       resolve();
     });
     signal.addEventListener("abort", onAbort, { once: true });
+  });
+
+const untilOnline = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(abortError(signal.reason));
+    const listening = new AbortController();
+    const finish = (settle: () => void) => (): void => {
+      listening.abort();
+      settle();
+    };
+    const options = { signal: listening.signal };
+    (globalThis as Page).addEventListener?.("online", finish(resolve), options);
+    signal.addEventListener(
+      "abort",
+      finish(() => reject(abortError(signal.reason))),
+      options,
+    );
   });

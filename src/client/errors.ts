@@ -41,6 +41,21 @@ export const timeoutError = (timeoutMs: number, cause?: unknown): VoxledgerError
 export const networkError = (cause?: unknown): VoxledgerError =>
   new VoxledgerError("The service could not be reached.", { code: "NETWORK", cause });
 
+/** Codes without an HTTP status that are faults of the call or the page. */
+const faults = ["VALIDATION_ERROR", "NOT_FOUND", "NOT_ALLOWED", "NOT_SUPPORTED", "ABORTED"];
+
+/** Statuses below 500 by which the service refuses to speak whatever is asked of it. */
+const refusals = [401, 403, 408, 429];
+
+/**
+ * True if the service cannot or will not speak at the moment, so that another voice may continue;
+ * false for a fault of the call, which its developer must see.
+ */
+export const isOutage = ({ status, code }: Pick<VoxledgerError, "status" | "code">): boolean =>
+  status === undefined
+    ? code !== undefined && !faults.includes(code)
+    : status >= 500 || refusals.includes(status);
+
 /** Converts any thrown value to a VoxledgerError. */
 export const asVoxledgerError = (error: unknown): VoxledgerError =>
   error instanceof VoxledgerError

@@ -1,8 +1,11 @@
 import type { EngineCode } from "./api/voices.ts";
 import type { TextPart } from "./text-parts.ts";
 
-/** One of the service's engines, or the browser's own speech synthesis. */
-export type SpeechService = EngineCode | "native";
+/**
+ * One of the service's engines, or the browser's own speech synthesis. Without `preferNative` the
+ * engines are not told apart: they are the `service`.
+ */
+export type SpeechService = EngineCode | "service" | "native";
 
 /** The events, and their members besides `type` and `timestamp`. */
 export interface EventPayloads {
@@ -22,10 +25,14 @@ export interface EventPayloads {
   readonly OnPause: object;
   readonly OnResume: object;
   /**
-   * Fired when a speech uses another speech service than the previous one; only with
-   * `preferNative`.
+   * Fired when another speech service speaks than before: with `preferNative`, or because the
+   * service failed. Then `reason` is its error, which is not also an `OnError`.
    */
-  readonly OnServiceSwitched: { readonly from: SpeechService; readonly to: SpeechService };
+  readonly OnServiceSwitched: {
+    readonly from: SpeechService;
+    readonly to: SpeechService;
+    readonly reason?: { readonly message: string; readonly code: string | undefined };
+  };
   /** Fired once, at the first click on the page, after which browsers allow audio. */
   readonly OnClickEvent: object;
   /** Fired when the user has allowed audio that the browser had blocked. */
@@ -34,7 +41,7 @@ export interface EventPayloads {
   readonly OnPartStart: TextPart;
   /** Fired when a part of the text has been played to its end. */
   readonly OnPartEnd: TextPart;
-  /** Fired once per speech before it starts, and again after a switch to another speech service. */
+  /** Fired before a speech starts, and before each part that another voice or service speaks. */
   readonly OnVoiceResolved: {
     readonly voice: string | undefined;
     readonly lang: string | undefined;

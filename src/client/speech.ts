@@ -1,14 +1,20 @@
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { callSafely, type EventPayloads, type Events } from "./events.ts";
 import type { Boundary } from "./playback/boundaries.ts";
-import type { PreparedPart, SpeechBackend } from "./playback/speech-backend.ts";
-import { loadTextParts, partsFrom, type TextPart } from "./text-parts.ts";
-import type { VoiceRequest } from "./transport/transport.ts";
+import { partsFrom } from "./playback/part-start.ts";
+import type { PreparedPart, SpeechBackend, SpokenPart } from "./playback/speech-backend.ts";
+import type { TextSection } from "./text-parts.ts";
 
 export interface SpeakParams {
+  /** Speaks everything, whatever its language. */
   readonly voice?: string;
-  /** BCP-47; selects a voice if none is named. */
+  /** BCP-47; the voice of this language speaks everything, unless `voice` is given. */
   readonly lang?: string;
+  /**
+   * Speaks everything in its own language. Other languages are spoken by a voice of theirs. Default:
+   * the voice of the constructor's options, or else of the website.
+   */
+  readonly defaultVoice?: string;
   /** 0 to 2, 1 is normal. */
   readonly pitch?: number;
   /** 0 to 2, 1 is normal. */
@@ -33,32 +39,47 @@ export interface SpeakParams {
   readonly onboundary?: (charIndex: number, name: "word" | "sentence", boundary: Boundary) => void;
 }
 
+/** `isArticle`: the parts are prepared by one request. */
+export interface SpeechParams extends SpeakParams {
+  readonly isArticle: boolean;
+}
+
 /** The result of a speech that did not fail. */
 export interface SpeechResult {
   readonly cancelled: boolean;
 }
 
-/**
- * The voice, and the backends that can speak it. If one fails, the next one continues with the same
- * part.
- */
-interface VoiceSelection {
-  readonly voice: VoiceRequest;
-  readonly backends: readonly SpeechBackend[];
+/** Selects the backend of each part of one speech, and continues with another one after a failure. */
+export interface BackendSelection {
+  /**
+   * Returns the backend for the first of the parts, and those from it on that are its turn.
+   * @throws {VoxledgerError} if none can speak
+   */
+  next(parts: readonly SpokenPart[], first: SpokenPart, signal: AbortSignal): Promise<BackendTurn>;
+  /**
+   * `spoken`: the number of parts of its turn that the backend has spoken.
+   * @throws {VoxledgerError} if no other backend may continue
+   */
+  recordFailure(backend: SpeechBackend, failure: VoxledgerError, spoken: number): void;
+}
+
+export interface BackendTurn {
+  readonly backend: SpeechBackend;
+  readonly parts: readonly SpokenPart[];
 }
 
 export interface SpeechContext {
   readonly events: Events;
-  selectVoice(params: SpeakParams): Promise<VoiceSelection>;
-  /** Called before a backend starts to speak. */
-  onBackendStart(backend: SpeechBackend, voice: VoiceRequest): Promise<void>;
+  /**
+   * Divides the sections into parts, and selects their voices.
+   * @throws {VoxledgerError}
+   */
+  prepareParts(
+    sections: readonly TextSection[],
+    params: SpeechParams,
+  ): Promise<{ readonly parts: readonly SpokenPart[]; readonly backends: BackendSelection }>;
   /** Fires `OnError`, once per error. */
   reportError(error: VoxledgerError): void;
-}
-
-interface RemainingParts {
-  readonly parts: readonly TextPart[];
-  readonly failure?: VoxledgerError;
 }
 
 /** A call of `speak`. It starts at once. */
@@ -68,7 +89,7 @@ export class Speech {
    * @throws {VoxledgerError}
    */
   readonly finished: Promise<SpeechResult>;
-  readonly #params: SpeakParams;
+  readonly #params: SpeechParams;
   readonly #context: SpeechContext;
   readonly #abort = new AbortController();
   readonly #signal = this.#abort.signal;
@@ -76,11 +97,14 @@ export class Speech {
   #paused: PromiseWithResolvers<void> | undefined;
   #backend: SpeechBackend | undefined;
   #state: "loading" | "audible" | "finished" = "loading";
+  /** The voice of the last part, as an event's JSON. */
+  #resolved = "";
 
-  constructor(text: string, params: SpeakParams, context: SpeechContext) {
+  constructor(text: string | readonly TextSection[], params: SpeechParams, context: SpeechContext) {
     this.#params = params;
     this.#context = context;
-    const spoken = this.#speak(text).catch((error) =>
+    const sections = typeof text === "string" ? [{ text }] : text;
+    const spoken = this.#speak(sections).catch((error) =>
       this.#signal.aborted ? { cancelled: true } : this.#fail(error),
     );
     this.finished = Promise.race([spoken, this.#cancelled.promise]);
@@ -108,45 +132,38 @@ export class Speech {
     this.#cancelled.resolve(this.#finish({ cancelled: true }));
   }
 
-  async #speak(text: string): Promise<SpeechResult> {
-    const { voice, backends } = await this.#context.selectVoice(this.#params);
-    let remaining: RemainingParts = {
-      parts: partsFrom(await loadTextParts(text, voice.lang), this.#params.startAt ?? 0),
-    };
-    if (remaining.parts.length === 0) {
-      throw new VoxledgerError("The text is empty.", { code: "VALIDATION_ERROR" });
+  async #speak(sections: readonly TextSection[]): Promise<SpeechResult> {
+    const { parts, backends } = await this.#context.prepareParts(sections, this.#params);
+    if (parts.length === 0) throw new VoxledgerError("The text is empty.", { code: "VALIDATION_ERROR" });
+    let rest = partsFrom(parts, this.#params.startAt ?? 0);
+    for (let first = rest[0]; first && !this.#signal.aborted; [first] = rest) {
+      const turn = await backends.next(rest, first, this.#signal);
+      rest = rest.slice(await this.#speakTurn(turn, backends));
     }
-    for (const backend of backends) {
-      if (this.#signal.aborted) break;
-      remaining = await this.#speakWith(backend, voice, remaining.parts);
-      if (remaining.parts.length === 0) break;
-    }
-    if (remaining.failure) throw remaining.failure;
     return this.#finish({ cancelled: this.#signal.aborted });
   }
 
-  /** Returns the parts that the backend failed to speak, and why. */
-  async #speakWith(
-    backend: SpeechBackend,
-    request: VoiceRequest,
-    parts: readonly TextPart[],
-  ): Promise<RemainingParts> {
+  /** Returns the number of parts that were spoken: not all of them if the backend failed. */
+  async #speakTurn({ backend, parts }: BackendTurn, backends: BackendSelection): Promise<number> {
     this.#backend = backend;
-    await this.#context.onBackendStart(backend, request);
-    const { voice, lang } = request;
     let spoken = 0;
     try {
       for await (const prepared of backend.prepare(parts, this.#signal)) {
-        if (spoken === 0)
-          this.#context.events.emit("OnVoiceResolved", { voice, lang, native: backend.native });
-        await this.#playPart(prepared);
         if (this.#signal.aborted) break;
+        this.#resolveVoice(prepared, backend.native);
+        await this.#playPart(prepared);
         spoken++;
       }
-      return { parts: [] };
     } catch (error) {
-      return { parts: parts.slice(spoken), failure: asVoxledgerError(error) };
+      if (!this.#signal.aborted) backends.recordFailure(backend, asVoxledgerError(error), spoken);
     }
+    return spoken;
+  }
+
+  #resolveVoice({ voice: { voice, lang } }: SpokenPart, native: boolean): void {
+    const resolved = JSON.stringify([voice, lang, native]);
+    if (resolved !== this.#resolved) this.#context.events.emit("OnVoiceResolved", { voice, lang, native });
+    this.#resolved = resolved;
   }
 
   async #playPart({ part, play }: PreparedPart): Promise<void> {

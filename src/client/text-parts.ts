@@ -1,4 +1,24 @@
+import { isSsml } from "../domain/text/is-ssml.ts";
 import type { sentencesOf } from "../domain/text/sentences.ts";
+
+/**
+ * A text that is spoken as one, such as a paragraph. Offsets and lengths count UTF-16 code units.
+ */
+export interface TextSection {
+  readonly text: string;
+  /** The language (BCP-47) that the page declares for it, which may be wrong. */
+  readonly lang?: string | undefined;
+  /** The voice that must speak it. Default: the one that `speak` selects for its language. */
+  readonly voice?: string | undefined;
+  /** Its words in other languages, in their order. */
+  readonly spans?: readonly LanguageSpan[] | undefined;
+}
+
+export interface LanguageSpan {
+  readonly charIndex: number;
+  readonly charLength: number;
+  readonly lang: string;
+}
 
 /**
  * A part of a text that is synthesized by one request. `charIndex` and lengths count UTF-16 code
@@ -11,7 +31,12 @@ export interface TextPart {
   readonly text: string;
   /** The offset in the part at which its playback begins, if not at its beginning. */
   readonly startAt?: number;
+  /** Its words in other languages. Absent if there are none. */
+  readonly spans?: readonly LanguageSpan[];
 }
+
+/** Sections are at the offsets that they have in a text that joins them by this. */
+export const sectionSeparator = "\n\n";
 
 /**
  * A part of this length (UTF-16 code units) is long enough to sound coherent, and short enough to
@@ -50,33 +75,32 @@ export const textParts = (
   return parts;
 };
 
-/** The parts from this offset of the text on. The first of them begins there. */
-export const partsFrom = (parts: readonly TextPart[], startAt: number): readonly TextPart[] => {
-  const from = Math.max(
-    parts.findLastIndex(({ charIndex }) => charIndex <= startAt),
-    0,
-  );
-  return parts.slice(from).map((part, index) => {
-    const offset = startAt - part.charIndex;
-    return index === 0 && offset > 0 ? { ...part, startAt: Math.min(offset, part.text.length - 1) } : part;
+/**
+ * Splits sections, each in its language, by the service's rules for sentences, which are loaded if
+ * one is long. A copy of the library without these rules uses those of Unicode.
+ */
+export const loadTextParts = async (sections: readonly TextSection[]): Promise<TextPart[][]> => {
+  const isLong = sections.some(({ text }) => text.length > defaultMaxLength && !isSsml(text));
+  const rules = isLong ? await import("./sentences.ts").catch(() => undefined) : undefined;
+  let [index, charIndex] = [0, 0];
+  return sections.map(({ text, lang, spans = [] }) => {
+    const parts = textParts(text, { lang, findSentences: rules?.sentencesOf }).map((part) => {
+      const inPart = spansWithin(part, spans);
+      const moved = { ...part, index: index + part.index, charIndex: charIndex + part.charIndex };
+      return inPart.length > 0 ? { ...moved, spans: inPart } : moved;
+    });
+    index += parts.length;
+    charIndex += text.length + sectionSeparator.length;
+    return parts;
   });
 };
 
-/**
- * Uses the same rule as the service: whitespace, a byte order mark, a prolog and comments may
- * precede `<speak`.
- */
-export const isSsml = (text: string): boolean => /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s.test(text);
-
-/**
- * Splits a text by the service's rules for sentences, which are loaded if the text is long. A copy
- * of the library without these rules uses those of Unicode.
- */
-export const loadTextParts = async (text: string, lang: string | undefined): Promise<TextPart[]> => {
-  if (text.length <= defaultMaxLength || isSsml(text)) return textParts(text, { lang });
-  const rules = await import("./sentences.ts").catch(() => undefined);
-  return textParts(text, { lang, findSentences: rules?.sentencesOf });
-};
+const spansWithin = ({ charIndex, text }: TextPart, spans: readonly LanguageSpan[]): LanguageSpan[] =>
+  spans.flatMap(({ charIndex: from, charLength, lang }) => {
+    const start = Math.max(from - charIndex, 0);
+    const end = Math.min(from - charIndex + charLength, text.length);
+    return start < end ? [{ charIndex: start, charLength: end - start, lang }] : [];
+  });
 
 interface SplitOptions {
   readonly findSentences: ((text: string) => string[]) | undefined;

@@ -21,20 +21,24 @@ import { resolveConfiguration, type VoxledgerConfig } from "./constructor-option
 import { defaultEnvironment, type Environment } from "./environment.ts";
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { createEvents, type EventKind, type Events, type Listener } from "./events.ts";
+import { joinAudio } from "./join-audio.ts";
 import type { LabelOverrides } from "./labels/labels.ts";
+import { memoizeAsync } from "./memoize-async.ts";
 import type { AllowSpeechLabel } from "./playback/allow-speech.ts";
 import { AudioElementPlayer } from "./playback/audio-element-player.ts";
 import { functionPlayer, type PlaybackPosition, type Player } from "./playback/player.ts";
-import { type SpeakParams, Speech, type SpeechContext, type SpeechResult } from "./speech.ts";
+import { type SpeakParams, Speech, type SpeechParams, type SpeechResult } from "./speech.ts";
+import type { TextSection } from "./text-parts.ts";
+import { createArticleTransports } from "./transport/article-transport.ts";
 import { createTransport } from "./transport/create-transport.ts";
 import { nativeVoices } from "./voices/native-voices.ts";
 import { platformOf, voiceInfo } from "./voices/platform-report.ts";
-import { createVoiceSelection } from "./voices/voice-selection.ts";
+import { createSpeechContext } from "./voices/speech-context.ts";
 
 export type { OriginVerification } from "./api/service-api.ts";
 export type * from "./api/voices.ts";
 export type * from "./api/website-config.ts";
-export type { VoxledgerConfig } from "./constructor-options.ts";
+export type { Fallback, VoxledgerConfig } from "./constructor-options.ts";
 export type { Environment } from "./environment.ts";
 export { VoxledgerError } from "./errors.ts";
 export type { EventKind, EventPayloads, Listener, SpeechEvent, SpeechService } from "./events.ts";
@@ -44,7 +48,7 @@ export type { Boundary } from "./playback/boundaries.ts";
 export type { PlayableSound, Playback, PlaybackPosition, Player, PlaySound } from "./playback/player.ts";
 export type { PlaybackProsody, Prosody, ProsodyParameter as Knob } from "./prosody.ts";
 export type { SpeakParams, SpeechResult } from "./speech.ts";
-export type { TextPart } from "./text-parts.ts";
+export type { LanguageSpan, TextPart, TextSection } from "./text-parts.ts";
 export type { Delivery, TransportMode } from "./transport/transport.ts";
 
 /**
@@ -60,11 +64,12 @@ export class Voxledger {
   readonly #api: ServiceApi;
   readonly #loadConfig: (options?: { reload: boolean }) => Promise<WebsiteConfig>;
   readonly #player: Player;
-  readonly #speechContext: SpeechContext;
+  readonly #speechContext: ReturnType<typeof createSpeechContext>;
   readonly #closed = new AbortController();
   readonly #reportedErrors = new WeakSet<VoxledgerError>();
   /** Undefined until the service has sent it. */
   #config: WebsiteConfig | undefined;
+  #speed = 1;
   #speech: Speech | undefined;
 
   /**
@@ -73,7 +78,7 @@ export class Voxledger {
    */
   constructor(config: VoxledgerConfig, overrides: Partial<Environment> = {}) {
     const environment: Environment = { ...defaultEnvironment(), ...overrides };
-    const { document, fetch, now, log, startTimer, nativeSpeech, WebSocket } = environment;
+    const { document, fetch, now, log, startTimer, WebSocket } = environment;
     const configuration = resolveConfiguration(config, {
       scriptUrl: import.meta.url,
       inPage: document !== undefined,
@@ -84,7 +89,11 @@ export class Voxledger {
     const retry = { ...environment, retryAttempts };
     const session = new Session({ ...configuration, send, retry, now });
     const closed = this.#closed.signal;
-    const api = createServiceApi({ send, session, baseUrl, closed, environment });
+    const api = createServiceApi({ send, session, baseUrl, closed, retry, environment });
+    const transport = createTransport({
+      mode: configuration.transport,
+      ...{ api, session, baseUrl, timeout, retry, now, startTimer, WebSocket, closed },
+    });
 
     this.baseUrl = baseUrl;
     this.labels = configuration.labels;
@@ -96,23 +105,18 @@ export class Voxledger {
       onAllowed: () => this.#events.emit("OnAllowSpeechClicked", {}),
     });
     this.#loadConfig = memoizeAsync(() => this.#fetchConfig());
-    const voiceSelection = createVoiceSelection({
+    this.#speechContext = createSpeechContext({
       configuration,
+      environment,
+      api,
       websiteVoice: async () => (await this.#loadConfig()).voice,
-      catalog: memoizeAsync(() => this.voices()),
-      transport: createTransport({
-        mode: configuration.transport,
-        ...{ api, session, baseUrl, timeout, retry, now, startTimer, WebSocket, closed },
-      }),
+      transport,
+      articleTransport: createArticleTransports({ api, single: transport }),
       player: this.#player,
-      nativeSpeech,
-      events: this.#events,
-    });
-    this.#speechContext = {
-      ...voiceSelection,
+      speed: () => this.#speed,
       events: this.#events,
       reportError: (error) => this.#reportError(error),
-    };
+    });
     const onClick = (): void => this.#events.emit("OnClickEvent", {});
     document?.addEventListener("click", onClick, { once: true, capture: true, signal: closed });
     queueMicrotask(() => this.#load()); // after the caller has added its listeners
@@ -163,16 +167,46 @@ export class Voxledger {
   }
 
   /**
+   * Loads what the voices of a page are selected by, so that the first `speak` need not wait for
+   * it. Speech does not depend on the call.
+   */
+  async prepare(params: Pick<SpeakParams, "defaultVoice"> = {}): Promise<void> {
+    await this.#speechContext.prepareVoices(params).catch(() => {}); // `speak` tries again
+  }
+
+  /**
    * Speaks the text, and cancels the current speech. Resolves when it has ended. A rejection need
    * not be handled: `OnError` and `onerror` report it too. In Node the constructor needs a player.
    * Make the first call in a user gesture (a click): then the browser allows audio in later calls,
    * too.
+   *
+   * Sections are spoken one after the other; `charIndex` counts from the beginning of a text that
+   * joins them by blank lines (`"\n\n"`). `voice` and `lang` of the call, or `voice` of a section,
+   * speak whatever the text's language is. Otherwise the default voice speaks everything in its own
+   * language (`en` for `en-GB`), and any other language is spoken by the service's voice for it. The
+   * language is the `lang` of the section, unless script and words show that it cannot be.
    */
-  speak(text: string, params: SpeakParams = {}): Promise<SpeechResult> {
-    this.cancel();
-    this.#player.unlock?.();
-    this.#speech = new Speech(text, params, this.#speechContext);
-    return this.#speech.finished;
+  speak(text: string | readonly TextSection[], params: SpeakParams = {}): Promise<SpeechResult> {
+    return this.#start(text, { ...params, isArticle: false });
+  }
+
+  /**
+   * Speaks the paragraphs of an article, as `speak` does. One request prepares all of its parts, at
+   * most 200 at once. They are charged once per website and month, whoever listens to them, and are
+   * loaded from permanent addresses, to which a CDN can respond.
+   */
+  speakArticle(sections: readonly TextSection[], params: SpeakParams = {}): Promise<SpeechResult> {
+    return this.#start(sections, { ...params, isArticle: true });
+  }
+
+  /**
+   * Resolves with the audio of an article, without playing it: an mp3 file. Its parts are charged as
+   * those of `speakArticle`, and loaded one after the other.
+   * @throws {VoxledgerError}
+   */
+  async download(sections: readonly TextSection[], params: SpeakParams = {}): Promise<Blob> {
+    const { parts, transport } = await this.#speechContext.prepareDownload(sections, params);
+    return await joinAudio(parts, transport, this.#closed.signal);
   }
 
   pause(): void {
@@ -188,10 +222,11 @@ export class Voxledger {
   }
 
   /**
-   * Plays the current speech and all later ones this many times as fast, from the same audio. Does
-   * not affect native voices.
+   * Plays the current speech and all later ones this many times as fast, from the same audio. A
+   * native voice applies it from its next part on.
    */
   setSpeed(speed: number): void {
+    this.#speed = speed;
     this.#player.setSpeed?.(speed);
   }
 
@@ -207,6 +242,13 @@ export class Voxledger {
   close(): void {
     this.cancel();
     this.#closed.abort();
+  }
+
+  #start(text: string | readonly TextSection[], params: SpeechParams): Promise<SpeechResult> {
+    this.cancel();
+    this.#player.unlock?.();
+    this.#speech = new Speech(text, params, this.#speechContext);
+    return this.#speech.finished;
   }
 
   #load(): void {
@@ -261,18 +303,4 @@ const createPlayer = (
       code: "NOT_SUPPORTED",
     });
   });
-};
-
-/** Caches the promise unless it rejects. `reload` replaces it. */
-const memoizeAsync = <T>(load: () => Promise<T>): ((options?: { reload: boolean }) => Promise<T>) => {
-  let cached: Promise<T> | undefined;
-  return ({ reload } = { reload: false }) => {
-    if (cached && !reload) return cached;
-    const loading = load();
-    cached = loading;
-    loading.catch(() => {
-      if (cached === loading) cached = undefined;
-    });
-    return loading;
-  };
 };

@@ -18,6 +18,7 @@ import { statusOperations } from "./routes/admin/status.ts";
 import { voiceChoiceOperations } from "./routes/admin/voice-choice.ts";
 import { webhookOperations } from "./routes/admin/webhooks.ts";
 import { websiteOperations } from "./routes/admin/websites.ts";
+import { articleOperation } from "./routes/articles.ts";
 import { audioOperation } from "./routes/audio.ts";
 import { audioNameOperations } from "./routes/audio-name.ts";
 import { consoleOperations } from "./routes/console/operations.ts";
@@ -41,6 +42,7 @@ export const compatibleApis = [openAi, elevenLabs] as const;
 /** These functions create the operations, in the order of the OpenAPI document. */
 const factories = [
   synthesisOperations,
+  articleOperation,
   openStreamOperation,
   voiceOperations,
   ...compatibleApis.flatMap<CompatibleFactory>(({ operations }) => operations),

@@ -2,6 +2,7 @@ import type { Serving } from "../domain/ledger/journal/serving.ts";
 import { Admissions, type AdmissionsOptions } from "./admissions.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
 import type { Admission, Ledger, RecordCallback } from "./ledger.ts";
+import { createRecordOnce } from "./record-once.ts";
 import { type Charge, hasIdempotencyKey, Recorder, type RecorderOptions } from "./recorder.ts";
 
 type LedgerOptions = AdmissionsOptions & Omit<RecorderOptions, "admissions" | "background">;
@@ -20,6 +21,7 @@ export const createLedger = (options: LedgerOptions, background: BackgroundTasks
         (error) => recorded(error, undefined),
       );
     },
+    recordOnce: createRecordOnce({ ...options, admissions, recorder }),
     recordStreamEnd: ({ serving: { apiKey, requestId } }, ended) =>
       recorder.addInBackground((writer) => writer.addStreamEnd({ apiKey, requestId, ...ended })),
     voidServing: (receipt) => recorder.voidServing(receipt),

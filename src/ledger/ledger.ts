@@ -28,6 +28,18 @@ export interface Ledger {
    *   the request that the log may hold are voided in the background
    */
   record(principal: ChargedKey, served: NewServing, done: RecordCallback, admission?: Admission): void;
+  /**
+   * Records those servings whose `idempotency` is not charged yet, all of them or none. Resolves
+   * with their receipts, in any order. Waits for other processes that record some of them.
+   * @throws {KeyIsSuspended} when they would exceed the quota: the key is now suspended
+   * @throws {Unavailable}
+   * @throws the signal's reason
+   */
+  recordOnce(
+    principal: ChargedKey,
+    served: readonly NewIdempotentServing[],
+    signal: AbortSignal,
+  ): Promise<Receipt[]>;
   /** Records the end of a recorded stream, in the background. */
   recordStreamEnd(receipt: Receipt, ended: StreamOutcome): void;
   /** Voids a recorded serving in the background: its caller received no audio. */
@@ -60,6 +72,7 @@ export interface Ledger {
 }
 
 export type NewServing = Omit<Serving, "apiKey" | "repeat">;
+export type NewIdempotentServing = NewServing & { readonly idempotency: Idempotency };
 export type RecordCallback = (error: Error | undefined, receipt: Receipt | undefined) => void;
 export type StreamOutcome = Pick<StreamEnd, "hash" | "outcome" | "bytes" | "chunks">;
 

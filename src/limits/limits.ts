@@ -49,8 +49,9 @@ const megabyte = 1024 ** 2;
 
 /**
  * All limits of a key or a client. `application/synthesis/limit-delivery.ts` applies those of
- * streams and unread audio, `http/websocket/admission.ts` that of sockets. `queues.ts` has the
- * limits of jobs that wait, and of a key's concurrent syntheses (`queues.syntheses`).
+ * streams and unread audio, `application/articles/` those of articles, and
+ * `http/websocket/admission.ts` that of sockets. `queues.ts` has the limits of jobs that wait, and
+ * of a key's concurrent syntheses (`queues.syntheses`).
  */
 export const limits = {
   /** Counts the requests to all instances together. */
@@ -107,6 +108,17 @@ export const limits = {
       retryAfterSeconds: 5,
     },
   },
+  /** Counts articles of which this process speaks parts. */
+  articles: {
+    of: "key",
+    counts: "articles that are being spoken",
+    atMost: 50,
+    beyond: {
+      code: "TOO_MANY_ARTICLES",
+      message: (atMost) => `${atMost} articles of the key are being spoken, the maximum: try again later.`,
+      retryAfterSeconds: 5,
+    },
+  },
   unread: {
     of: "key",
     counts: "bytes of audio that its clients have requested and not read",
@@ -135,6 +147,13 @@ export const limits = {
     counts: "bytes in memory that are not yet sent",
     atMost: 8 * megabyte,
     beyond: "the response waits",
+  },
+  /** Counts requests without credentials for parts of articles that are not spoken yet. */
+  waiting: {
+    of: "client",
+    counts: "requests that wait for the audio of articles",
+    atMost: 200,
+    beyond: "the response is 503 at once",
   },
 } as const satisfies Readonly<Record<string, LimitRow>>;
 
@@ -212,9 +231,9 @@ export const createLimits = (
     (kind: LimitName) =>
     (used: (key: string) => number): Shares =>
       openShares(kind, limits[kind].of, used);
-  const atOnce = (kind: "sockets" | "streams"): RefusingLimit => {
-    const { atMost: setting, beyond } = limits[kind];
-    const atMost = settings[setting];
+  const atOnce = (kind: "sockets" | "streams" | "articles"): RefusingLimit => {
+    const { atMost: given, beyond } = limits[kind];
+    const atMost = typeof given === "number" ? given : settings[given];
     const refusal = (more: AskForMore | undefined) =>
       new RateLimited(beyond.message(atMost), kind, beyond.retryAfterSeconds, more);
     return refusing(createConcurrencyLimit(atMost, sharesOf(kind)), refusal);
@@ -229,6 +248,7 @@ export const createLimits = (
     departures: asking(createRateLimit(departures, clock, sharesOf("departures"))),
     sockets: atOnce("sockets"),
     streams: atOnce("streams"),
+    articles: atOnce("articles"),
     unread: createUnreadAudio(
       settings.UNREAD_AUDIO_BYTES,
       (atMost, more) =>

@@ -13,6 +13,7 @@ describe("the options of the client library", () => {
       debug: false,
       defaultLang: undefined,
       defaultVoice: undefined,
+      fallback: "native",
       preferNative: false,
       retryAttempts: 3,
       timeout: 30_000,

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { isSsml, loadTextParts, textParts } from "../../src/client/text-parts.ts";
-import { isSsml as isSsmlForService } from "../../src/domain/text/ssml.ts";
+import { loadTextParts, textParts } from "../../src/client/text-parts.ts";
 
 describe("splitting a text into parts", () => {
   const texts = (text: string, maxLength?: number) =>
@@ -22,13 +21,13 @@ describe("splitting a text into parts", () => {
 
   it("follows the service's rules of sentences if the text is long", async () => {
     const [first, second] = [`${"One two three. ".repeat(17)}He is here.`, "Dr. Jones lives there."];
-    const parts = await loadTextParts(`${first} ${second}`, "en-GB");
-    expect(parts.map(({ text }) => text)).to.deep.equal([first, second]);
+    const parts = await loadTextParts([{ text: `${first} ${second}`, lang: "en-GB" }]);
+    expect(parts.flat().map(({ text }) => text)).to.deep.equal([first, second]);
     expect(textParts(`${first} ${second}`).map(({ text }) => text)).to.deep.equal([
       `${first} Dr.`,
       "Jones lives there.",
     ]);
-    expect(await loadTextParts("Dr. Jones", "en-GB")).to.deep.equal(textParts("Dr. Jones"));
+    expect(await loadTextParts([{ text: "Dr. Jones" }])).to.deep.equal([textParts("Dr. Jones")]);
   });
 
   it("splits between paragraphs, which have the same parts in every text", () => {
@@ -75,25 +74,6 @@ describe("splitting a text into parts", () => {
       expect(texts(ssml)).to.deep.equal([ssml.trim()]);
     });
   }
-
-  it("detects SSML by the same rule as the service", () => {
-    const beginnings = ["", " ", "\n", "\uFEFF", "<?xml?>", "<!-- -->", "a", "<p>"];
-    const elements = [
-      "<speak>",
-      "<speak/>",
-      "<speaker>",
-      "<speak",
-      '<speak version="1.1">',
-      "<Speak>",
-      "speak",
-    ];
-    for (const first of beginnings)
-      for (const second of beginnings)
-        for (const element of elements) {
-          const text = `${first}${second}${element} One.`;
-          expect(isSsml(text), text).to.equal(isSsmlForService(text));
-        }
-  });
 
   it("returns no part for whitespace", () => {
     expect(texts(" \n ")).to.deep.equal([]);

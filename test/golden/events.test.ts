@@ -88,7 +88,7 @@ const aggregates: readonly (readonly [name: string, prefix: string, fold: Fold])
   ["lexicons", lexiconsStream(""), lexiconsDecider],
   ["audio", audioStream, audioDecider],
   ["platform", platformStream("chrome", "windows"), platformDecider],
-  ["idempotency", idempotencyStream("vlk_1", ""), idempotencyDecider],
+  ["idempotency", idempotencyStream("vlk_1", { key: "" }), idempotencyDecider],
   ["account", usageAccountStream("vlk_3", ""), usageAccountDecider],
   ["thresholds", usageAccountStream("vlk_3", ""), thresholdDecider],
   ["posting", usageAccountStream("vlk_3", ""), postingDecider("journal-2")],

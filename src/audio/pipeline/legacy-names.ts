@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import { audioName, type Recipe } from "../../domain/synthesis/recipe.ts";
 import { prosodyParameters } from "../../domain/synthesis/speech.ts";
-import { isSsml } from "../../domain/text/ssml.ts";
+import { isSsml } from "../../domain/text/is-ssml.ts";
 
 /*
  * Version 0.1 named audio by the SHA-256 of its recipe. Public audio under such names is deleted

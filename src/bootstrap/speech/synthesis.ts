@@ -3,6 +3,10 @@ import { credentials } from "../../../projections/credentials.ts";
 import { lexicons } from "../../../projections/lexicons.ts";
 import { platforms } from "../../../projections/platforms.ts";
 import type { NamingKey } from "../../application/accounts/naming-key.ts";
+import { createArticles } from "../../application/articles/articles.ts";
+import { createAudioAddresses } from "../../application/articles/audio-addresses.ts";
+import { createPartSpeaker } from "../../application/articles/part-speaker.ts";
+import { createPromisedAudio } from "../../application/articles/promised-audio.ts";
 import { createByokVoices } from "../../application/catalog/byok-voices.ts";
 import { createVoiceReports } from "../../application/catalog/voice-reports.ts";
 import { createVoices } from "../../application/catalog/voices.ts";
@@ -14,11 +18,12 @@ import { createIdempotencyDigests } from "../../application/synthesis/idempotenc
 import { limitDelivery } from "../../application/synthesis/limit-delivery.ts";
 import { createMarksWithPhonemes } from "../../application/synthesis/marks-with-phonemes.ts";
 import { createPlanner } from "../../application/synthesis/planner.ts";
+import { backgroundTime } from "../../async/time.ts";
 import { nativeVoices } from "../../domain/catalog/seed/native-voices.ts";
 import { configuredVoices } from "../../engines/configured-voices.ts";
 import { voicesOfServers } from "../../engines/self-hosted/engine.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Limits } from "../../limits/limits.ts";
+import type { Access } from "../access.ts";
 import type { Core, Runtime } from "../core.ts";
 import type { AudioParts } from "./audio.ts";
 
@@ -42,11 +47,11 @@ export const composeCatalogs = (
 
 /** Composes voices and synthesis. */
 export const composeSynthesis = (
-  { settings, clock, telemetry }: Runtime,
+  { settings, clock, telemetry, resources }: Runtime,
   { runner, execute }: Core,
   audio: AudioParts,
   ledger: Ledger,
-  limits: Limits,
+  { limits, authenticator }: Access,
   { key: namingKey }: NamingKey,
 ) => {
   const catalogOf = composeCatalogs({ settings }, { runner }, audio);
@@ -55,8 +60,21 @@ export const composeSynthesis = (
   const { departures } = limits;
   const delivery = limitDelivery(createDelivery({ pipeline: audio.pipeline, ledger, departures }), limits);
   const planner = createPlanner({ ...audio, namingKey, sharesAudio, catalogOf, lexicons: websiteLexicons });
+  const speaker = createPartSpeaker({ pipeline: audio.pipeline, time: backgroundTime });
+  const articles = createArticles({
+    ...planner,
+    ...limits,
+    ledger,
+    pipeline: audio.pipeline,
+    speaker,
+    clock,
+  });
+  resources.defer(articles.close);
   return {
     catalogOf,
+    articles,
+    audioAddresses: createAudioAddresses({ namingKey, authenticator, clock }),
+    promisedAudio: createPromisedAudio({ audioReads: audio.pipeline, speaker, time: backgroundTime }),
     audioNames: createAudioNames({ ...planner, ledger }),
     voices: createVoices({ catalogOf, platforms: runner.view(platforms), nativeVoices }),
     reportVoices: createVoiceReports({ execute, catalog: runner.view(catalog), clock }),

@@ -12,6 +12,8 @@ export interface ApiRequest {
   readonly accept?: string;
   /** `no-store` bypasses the browser's HTTP cache. */
   readonly cache?: "no-store";
+  /** A longer `Retry-After` is not waited for. */
+  readonly maxWaitMs?: number | undefined;
 }
 
 /** The headers and query parameters that authenticate a request. */
@@ -118,5 +120,6 @@ export const readJson = async <T>(response: Response): Promise<T> => (await resp
 export const urlOf = (baseUrl: string, { path, query = {} }: ApiRequest): string => {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
-  return `${baseUrl}${path}${search.size > 0 ? `?${search}` : ""}`;
+  const base = /^https?:/.test(path) ? "" : baseUrl;
+  return `${base}${path}${search.size > 0 ? `?${search}` : ""}`;
 };

@@ -6,13 +6,12 @@ export interface RetryOptions {
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** A number from 0 to 1. */
   readonly random: () => number;
+  /** A longer `Retry-After` is not waited for: the error is thrown at once. Default: 15 minutes. */
+  readonly maxDelayMs?: number | undefined;
 }
 
 const baseDelayMs = 500;
 const maxBackoffMs = 8_000;
-
-/** A `Retry-After` above this is not waited for: the error is thrown at once. */
-const maxDelayMs = 15 * 60_000;
 
 const transientStatuses = new Set([429, 502, 503]);
 
@@ -23,7 +22,7 @@ const transientStatuses = new Set([429, 502, 503]);
  */
 export const withRetry = async <T>(
   attempt: () => Promise<T>,
-  { retryAttempts, sleep, random }: RetryOptions,
+  { retryAttempts, sleep, random, maxDelayMs = 15 * 60_000 }: RetryOptions,
   signal: AbortSignal,
 ): Promise<T> => {
   for (let retries = 0; ; retries++) {

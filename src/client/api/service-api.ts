@@ -1,8 +1,10 @@
 import type { Environment } from "../environment.ts";
 import { VoxledgerError } from "../errors.ts";
 import { appliedParameters } from "../prosody.ts";
+import type { Article, ArticlePart, ArticleRequest } from "./articles.ts";
 import { type AudioChunk, createChunkBuffer } from "./chunk-buffer.ts";
 import { type ApiRequest, type ReadResponse, readJson, type SendRequest, urlOf } from "./http.ts";
+import { type RetryOptions, withRetry } from "./retry.ts";
 import type { AuthToken, Session } from "./session.ts";
 import type { OpenedAudio, SynthesisQuery } from "./synthesis.ts";
 import type {
@@ -30,6 +32,7 @@ export const createServiceApi = ({
   session,
   baseUrl,
   closed,
+  retry,
   environment: { fetch, now, document },
 }: {
   send: SendRequest;
@@ -37,6 +40,7 @@ export const createServiceApi = ({
   baseUrl: string;
   /** Aborted when the library is closed. */
   closed: AbortSignal;
+  retry: RetryOptions;
   environment: Pick<Environment, "fetch" | "now" | "document">;
 }) => {
   const request = <T>(sent: ApiRequest, read: ReadResponse<T>, signal = closed): Promise<T> =>
@@ -51,15 +55,13 @@ export const createServiceApi = ({
       try {
         return await requestConfig(session, closed);
       } catch (error) {
-        // A browser hides a response that refuses an unverified origin: the page sees a network
-        // error.
-        const mayBeHidden = error instanceof VoxledgerError && error.code === "NETWORK" && document;
-        throw mayBeHidden && (await isReachable(fetch, baseUrl, closed)) ? unverifiedOrigin(error) : error;
+        throw document ? await explainRefusal(error, { fetch, baseUrl, signal: closed }) : error;
       }
     },
     voices: (platform: PlatformQuery): Promise<VoiceCollection> =>
       request({ path: "v2/voices", query: { ...platform } }, (response) => readCollection(response, now())),
-    voice: (name: string): Promise<VoiceDetail> => get<VoiceDetail>(`v2/voices/${encodeURIComponent(name)}`),
+    voice: (name: string, maxWaitMs?: number): Promise<VoiceDetail> =>
+      request({ path: `v2/voices/${encodeURIComponent(name)}`, maxWaitMs }, readJson<VoiceDetail>),
     voicesByLanguage: (lang: string): Promise<VoicesByLanguage> =>
       get<VoicesByLanguage>(`v2/voices/by-language/${encodeURIComponent(lang)}`),
     reportVoices: (body: VoiceReport): Promise<VoiceReportResponse> =>
@@ -74,14 +76,39 @@ export const createServiceApi = ({
         closed,
       ),
     /** Downloads the audio. */
-    synthesize: (query: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio> =>
-      request(synthesisRequest(baseUrl, query), readDownload(fetch, baseUrl), signal),
+    synthesize: (query: SynthesisQuery, signal: AbortSignal, maxWaitMs?: number): Promise<OpenedAudio> =>
+      request({ ...synthesisRequest(baseUrl, query), maxWaitMs }, readDownload(fetch, baseUrl), signal),
     /**
      * Resolves with the first chunk. Rejects with `NOT_FOUND` for a voice that the service does not
      * stream. Aborting the signal also ends a running stream.
      */
-    stream: (body: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio> =>
-      request({ method: "POST", path: synthesisPath, accept: "text/event-stream", body }, readStream, signal),
+    stream: (body: SynthesisQuery, signal: AbortSignal, maxWaitMs?: number): Promise<OpenedAudio> => {
+      const accept = "text/event-stream";
+      return request({ method: "POST", path: synthesisPath, accept, body, maxWaitMs }, readStream, signal);
+    },
+    /** Prepares the parts of an article. All speeches share it, so none of them may abort it. */
+    prepareArticle: (body: ArticleRequest, maxWaitMs?: number): Promise<Article> =>
+      request({ method: "POST", path: "v2/articles", body, maxWaitMs }, readJson<Article>),
+    /** Downloads a part of an article. The request has no credentials, so every cache can respond. */
+    loadPart: async (
+      { url, marks, prosodyApplied = [] }: ArticlePart,
+      signal: AbortSignal,
+      maxWaitMs?: number,
+    ): Promise<OpenedAudio> => {
+      const metadata = { prosodyApplied, whole: true, received: Promise.resolve() };
+      if (url === undefined) return { ...metadata, contentType: "", audio: singleChunk(new Uint8Array()) };
+      const read: ReadResponse<OpenedAudio> = async (response) => ({
+        ...metadata,
+        contentType: response.headers.get("Content-Type") ?? "",
+        audio: singleChunk(new Uint8Array(await response.arrayBuffer())),
+        loadMarks: marks === undefined ? undefined : loadText(fetch, marks),
+      });
+      const load = () => send({ path: url }, { headers: {}, query: {} }, read, signal);
+      return await withRetry(load, { ...retry, maxDelayMs: maxWaitMs }, signal);
+    },
+    /** True if the service responds and is healthy. Costs nothing, and needs no credentials. */
+    isHealthy: async (): Promise<boolean> =>
+      (await respond("health", { fetch, baseUrl, signal: closed }))?.ok ?? false,
   };
 };
 
@@ -95,17 +122,35 @@ const requestConfig = async (session: Session, closed: AbortSignal): Promise<Web
   return config;
 };
 
-/** `/health` can be read from every origin. */
-const isReachable = async (
-  fetch: Environment["fetch"],
-  baseUrl: string,
-  signal: AbortSignal,
-): Promise<boolean> => {
+interface Probe {
+  readonly fetch: Environment["fetch"];
+  readonly baseUrl: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A browser hides a response that refuses an unverified origin: the page sees a network error, as
+ * if nothing had responded. Pages of every origin can read `/health`, and of `/v2` the refusal to
+ * verify an origin by GET: they tell what the browser hides.
+ */
+const explainRefusal = async (error: unknown, probe: Probe): Promise<unknown> => {
+  if (!(error instanceof VoxledgerError) || error.code !== "NETWORK") return error;
+  const [api, health] = await Promise.all([
+    respond("v2/auth/verify-origin", probe),
+    respond("health", probe),
+  ]);
+  if (api) return unverifiedOrigin(error);
+  return health ? blockedApi(error) : error;
+};
+
+/** The response, if the page may read it. */
+const respond = async (path: string, { fetch, baseUrl, signal }: Probe): Promise<Response | undefined> => {
   try {
-    await (await fetch(`${baseUrl}health`, { credentials: "omit", signal })).body?.cancel();
-    return true;
+    const response = await fetch(`${baseUrl}${path}`, { credentials: "omit", cache: "no-store", signal });
+    await response.body?.cancel();
+    return response;
   } catch {
-    return false;
+    return undefined;
   }
 };
 
@@ -115,6 +160,12 @@ const unverifiedOrigin = (cause: unknown): VoxledgerError =>
     code: "UNAUTHORIZED",
     cause,
   });
+
+const blockedApi = (cause: unknown): VoxledgerError =>
+  new VoxledgerError(
+    "The service is running, but requests to /v2 fail: a proxy, a firewall, a browser extension or the page's content security policy blocks them.",
+    { code: "NETWORK", cause },
+  );
 
 const synthesisPath = "v2/text/synthesize";
 
@@ -134,14 +185,15 @@ const readDownload =
   async (response) => {
     const audio = singleChunk(new Uint8Array(await response.arrayBuffer()));
     const url = marksUrl(response, baseUrl);
-    const loadMarks =
-      url === undefined
-        ? undefined
-        : async (signal: AbortSignal): Promise<string> => {
-            const marks = await fetch(url, { credentials: "omit", signal });
-            return marks.ok ? marks.text() : "";
-          };
+    const loadMarks = url === undefined ? undefined : loadText(fetch, url);
     return { ...readMetadata(response), whole: true, audio, received: Promise.resolve(), loadMarks };
+  };
+
+const loadText =
+  (fetch: Environment["fetch"], url: string) =>
+  async (signal: AbortSignal): Promise<string> => {
+    const response = await fetch(url, { credentials: "omit", signal });
+    return response.ok ? response.text() : "";
   };
 
 async function* singleChunk(bytes: AudioChunk): AsyncGenerator<AudioChunk> {

@@ -74,7 +74,7 @@ export class Session {
         return await attempt();
       }
     };
-    return withRetry(attempt, retry, signal);
+    return withRetry(attempt, { ...retry, maxDelayMs: request.maxWaitMs }, signal);
   }
 
   /**

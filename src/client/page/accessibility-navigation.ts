@@ -1,5 +1,6 @@
 import { accessibleName } from "./accessible-name.ts";
 import type { Feature } from "./feature.ts";
+import { languageOf } from "./text/language.ts";
 
 /** Speaks the name, role and state of every element that receives the focus by the keyboard. */
 export const speakFocusedElements: Feature = ({ speaker, signal }) => {
@@ -8,7 +9,7 @@ export const speakFocusedElements: Feature = ({ speaker, signal }) => {
     const element = target as Element;
     if (!element.matches(":focus-visible") || element.localName === "voxledger-player") return;
     spoken = describe(element);
-    if (spoken !== "") void speaker.announce(spoken);
+    if (spoken !== "") void speaker.announce(spoken, languageOf(element));
   };
   document.addEventListener("focusin", onFocus, { signal });
   document.addEventListener("focusout", () => speaker.retract(spoken), { signal });

@@ -27,7 +27,7 @@ const css = `
   }
 }
 @media screen and (forced-colors: active) {
-  [${attribute}] { outline: 2px solid Highlight; outline-offset: 3px; }
+  [${attribute}] { background-color: Canvas; outline: 2px solid Highlight; outline-offset: 3px; }
   ::highlight(${highlightName}) { background-color: Highlight; color: HighlightText; }
 }`;
 

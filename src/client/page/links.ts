@@ -1,6 +1,7 @@
 import { accessibleName } from "./accessible-name.ts";
 import type { Feature } from "./feature.ts";
 import { mayPlay } from "./speaker.ts";
+import { languageOf } from "./text/language.ts";
 
 /** A link is spoken when the pointer has stayed on it this long, not if it only passes over. */
 const hoverMs = 150;
@@ -17,7 +18,7 @@ export const speakLinks: Feature = ({ speaker, signal, features }) => {
     left = new AbortController();
     const name = accessibleName(link);
     const timer = setTimeout(() => {
-      if (mayPlay() && name !== "") void speaker.announce(name);
+      if (mayPlay() && name !== "") void speaker.announce(name, languageOf(link));
     }, delayMs);
     left.signal.addEventListener("abort", () => {
       clearTimeout(timer);

@@ -1,4 +1,5 @@
 import type { Feature } from "./feature.ts";
+import { sectionOf } from "./text/language.ts";
 import { type Paragraph, readParagraphs } from "./text/paragraphs.ts";
 import { queryAll } from "./text/selectors.ts";
 
@@ -26,7 +27,7 @@ export const navigateParagraphs: Feature = ({ features, speaker, highlighter, si
     };
     highlighter.showParagraph(paragraph);
     try {
-      await speaker.speak(paragraph.text, { onboundary });
+      await speaker.speak([sectionOf(paragraph)], { onboundary });
     } catch {
       // OnError has reported it
     }

@@ -1,9 +1,10 @@
-import type { SpeakParams, SpeechResult, Voxledger } from "../voxledger.ts";
+import type { SpeakParams, SpeechResult, TextSection, Voxledger } from "../voxledger.ts";
 
 export type Speaker = ReturnType<typeof createSpeaker>;
 
 interface Current {
-  readonly text: string;
+  readonly sections: readonly TextSection[];
+  readonly isArticle?: boolean;
   readonly isAnnouncement: boolean;
 }
 
@@ -17,7 +18,11 @@ export const createSpeaker = (voxledger: Voxledger) => {
     current = own;
     voxledger.setSpeed(speed);
     try {
-      return await voxledger.speak(own.text, params);
+      // Caches may hold a library from before it had articles.
+      const isArticle = own.isArticle && "speakArticle" in voxledger;
+      return await (isArticle
+        ? voxledger.speakArticle(own.sections, params)
+        : voxledger.speak(own.sections, params));
     } finally {
       if (current === own) current = undefined;
     }
@@ -25,24 +30,31 @@ export const createSpeaker = (voxledger: Voxledger) => {
 
   return {
     /**
-     * Speaks a text at the user's request, and cancels the current speech.
+     * Speaks sections at the user's request, and cancels the current speech.
      * @throws {VoxledgerError}
      */
-    speak: (text: string, params?: SpeakParams, speed?: number): Promise<SpeechResult> =>
-      speak({ text, isAnnouncement: false }, params, speed),
+    speak: (sections: readonly TextSection[], params?: SpeakParams, speed?: number): Promise<SpeechResult> =>
+      speak({ sections, isAnnouncement: false }, params, speed),
+    /** The same for the paragraphs of an article. */
+    readArticle: (
+      sections: readonly TextSection[],
+      params: SpeakParams,
+      speed: number,
+    ): Promise<SpeechResult> => speak({ sections, isArticle: true, isAnnouncement: false }, params, speed),
     /**
      * Speaks a text that the user has not asked for. Cancels earlier announcements, but never a
-     * speech that the user has asked for. Resolves with true if the text was spoken.
+     * speech that the user has asked for. `lang` is the language that the page declares for it.
+     * Resolves with true if the text was spoken.
      */
-    announce: async (text: string): Promise<boolean> => {
+    announce: async (text: string, lang?: string): Promise<boolean> => {
       if (current && !current.isAnnouncement) return false;
-      const own = { text: text.slice(0, maxAnnouncementLength), isAnnouncement: true };
+      const own = { sections: [{ text: text.slice(0, maxAnnouncementLength), lang }], isAnnouncement: true };
       const spoken = await speak(own).catch(() => undefined); // OnError has reported it
       return spoken?.cancelled === false;
     },
     /** Cancels the current announcement, if it is this text. */
     retract: (text: string): void => {
-      if (current?.isAnnouncement && current.text === text) voxledger.cancel();
+      if (current?.isAnnouncement && current.sections[0]?.text === text) voxledger.cancel();
     },
     /** True if anything is spoken, loaded or paused. */
     get isBusy(): boolean {

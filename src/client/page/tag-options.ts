@@ -9,6 +9,7 @@ export const textOptions = [
   "defaultVoice",
   "defaultLang",
   "transport",
+  "fallback",
 ] as const satisfies readonly OptionName[];
 
 /** The options that a tag has as attributes that are present or absent. */

@@ -1,4 +1,6 @@
 import type { AudioElement, StartTimer } from "../dom.ts";
+import type { TextPart } from "../text-parts.ts";
+import { sentText } from "../transport/markup.ts";
 
 /** The beginning of a word or sentence, like the event of a `SpeechSynthesisUtterance`. */
 export interface Boundary {
@@ -18,15 +20,14 @@ interface Mark {
   readonly end: number;
 }
 
-/** The boundaries in the text, from the service's marks of its audio: one JSON object per line. */
-export const parseMarks = (lines: string, text: string): Boundary[] => {
+/** The boundaries in the part, from the service's marks of its audio: one JSON object per line. */
+export const parseMarks = (lines: string, part: Pick<TextPart, "text" | "spans">): Boundary[] => {
   const marks: Mark[] = JSON.parse(`[${lines.trim().replaceAll("\n", ",")}]`);
-  const characters = [...text];
-  const offsetOf = (codePoints: number): number => characters.slice(0, codePoints).join("").length;
+  const { plainOffset } = sentText(part);
   return marks.flatMap(({ time, type, start, end }) => {
     if (type === "mark") return []; // an SSML <mark>
-    const charIndex = offsetOf(start);
-    return [{ name: type, charIndex, charLength: offsetOf(end) - charIndex, elapsedTime: time / 1_000 }];
+    const charIndex = plainOffset(start);
+    return [{ name: type, charIndex, charLength: plainOffset(end) - charIndex, elapsedTime: time / 1_000 }];
   });
 };
 

@@ -1,20 +1,19 @@
 import type { NativeSpeech, NativeVoice } from "../dom.ts";
 import { VoxledgerError } from "../errors.ts";
-import type { Prosody } from "../prosody.ts";
-import type { TextPart } from "../text-parts.ts";
-import type { PartPlayback, SpeechBackend } from "./speech-backend.ts";
+import type { PartPlayback, SpeechBackend, SpokenPart } from "./speech-backend.ts";
 
-/** Browsers ignore a lower rate. */
+/** Browsers ignore other rates. */
 const minRate = 0.1;
+const maxRate = 10;
 
-/** Speaks with one of the browser's voices. */
+/** Speaks with one of the browser's voices. `speed` multiplies the rate of each part. */
 export const nativeBackend = (
   { synthesis, utterance }: NativeSpeech,
   voice: NativeVoice,
-  prosody: Prosody,
+  speed: () => number,
 ): SpeechBackend => {
   const speak = (
-    { text, startAt = 0 }: TextPart,
+    { part: { text, startAt = 0 }, voice: { prosody } }: SpokenPart,
     { signal, onStart, onBoundary }: PartPlayback,
   ): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -22,20 +21,24 @@ export const nativeBackend = (
       spoken.voice = voice;
       spoken.lang = voice.lang;
       spoken.pitch = prosody.pitch;
-      spoken.rate = Math.max(prosody.rate, minRate);
+      spoken.rate = Math.min(Math.max(prosody.rate * speed(), minRate), maxRate);
       spoken.volume = prosody.volume;
       spoken.onstart = onStart;
       spoken.onboundary = ({ charIndex, charLength = 0, elapsedTime = 0, name }) => {
         if (name === "word" || name === "sentence")
           onBoundary?.({ charIndex: startAt + charIndex, charLength, elapsedTime, name });
       };
-      spoken.onend = () => resolve();
-      spoken.onerror = ({ error }) => (signal.aborted ? resolve() : reject(speechError(error)));
       const cancel = (): void => {
         synthesis.cancel();
         synthesis.resume(); // `cancel` does not unpause: the next utterance would wait
         resolve();
       };
+      const end = (settle: () => void) => (): void => {
+        signal.removeEventListener("abort", cancel);
+        settle();
+      };
+      spoken.onend = end(resolve);
+      spoken.onerror = ({ error }) => end(() => (signal.aborted ? resolve() : reject(speechError(error))))();
       signal.addEventListener("abort", cancel, { once: true });
       synthesis.speak(spoken);
     });
@@ -43,7 +46,7 @@ export const nativeBackend = (
   return {
     native: true,
     async *prepare(parts) {
-      for (const part of parts) yield { part, play: (playback) => speak(part, playback) };
+      for (const spoken of parts) yield { ...spoken, play: (playback) => speak(spoken, playback) };
     },
     pause: () => synthesis.pause(),
     resume: () => synthesis.resume(),

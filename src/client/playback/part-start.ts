@@ -1,5 +1,18 @@
 import type { TextPart } from "../text-parts.ts";
 import type { Boundary } from "./boundaries.ts";
+import type { SpokenPart } from "./speech-backend.ts";
+
+/** The parts from this offset of the text on. The first of them begins there. */
+export const partsFrom = (parts: readonly SpokenPart[], startAt: number): readonly SpokenPart[] => {
+  const from = Math.max(
+    parts.findLastIndex(({ part }) => part.charIndex <= startAt),
+    0,
+  );
+  const [first, ...others] = parts.slice(from);
+  const offset = first ? Math.min(startAt - first.part.charIndex, first.part.text.length - 1) : 0;
+  if (!first || offset <= 0) return parts.slice(from);
+  return [{ ...first, part: { ...first.part, startAt: offset } }, ...others];
+};
 
 /** Where the playback of a part begins. */
 interface PartStart {

@@ -1,3 +1,4 @@
+import { VoxledgerError } from "../errors.ts";
 import { playbackProsody } from "../prosody.ts";
 import type { TextPart } from "../text-parts.ts";
 import type { Delivery, Transport, VoiceRequest } from "../transport/transport.ts";
@@ -14,9 +15,14 @@ export interface PartPlayback {
   readonly onBoundary?: ((boundary: Boundary) => void) | undefined;
 }
 
-/** A part that can be played at once. */
-export interface PreparedPart {
+/** A part of a text, and the voice that speaks it. */
+export interface SpokenPart {
   readonly part: TextPart;
+  readonly voice: VoiceRequest;
+}
+
+/** A part that can be played at once. */
+export interface PreparedPart extends SpokenPart {
   /**
    * Resolves when the part was played to its end, or the signal was aborted.
    * @throws {VoxledgerError}
@@ -27,7 +33,7 @@ export interface PreparedPart {
 /** Speaks the parts of a text, with the service's voices or the browser's. */
 export interface SpeechBackend {
   readonly native: boolean;
-  prepare(parts: readonly TextPart[], signal: AbortSignal): AsyncIterable<PreparedPart>;
+  prepare(parts: readonly SpokenPart[], signal: AbortSignal): AsyncIterable<PreparedPart>;
   pause(): void;
   resume(): void;
 }
@@ -36,20 +42,21 @@ export interface SpeechBackend {
 export const serviceBackend = ({
   transport,
   player,
-  voice,
   prosodyFallback,
+  lookahead = 1,
 }: {
   transport: Transport;
   player: Player;
-  voice: VoiceRequest;
   prosodyFallback: boolean;
+  /** The number of parts that are loaded before they are played. */
+  lookahead?: number;
 }): SpeechBackend => ({
   native: false,
   async *prepare(parts, signal) {
-    for await (const delivery of deliverParts(transport, parts, voice, signal)) {
+    for await (const { delivery, part, voice } of deliverParts({ transport, parts, lookahead }, signal)) {
       const prosody = playbackProsody(voice.prosody, delivery.prosodyApplied, prosodyFallback);
       yield {
-        part: delivery.part,
+        ...{ part, voice },
         play: async (playback) => {
           const { signal, onStart } = playback;
           const timing = await timingOf(delivery, playback);
@@ -82,43 +89,73 @@ const loadBoundaries = async (
   signal: AbortSignal,
 ): Promise<readonly Boundary[]> => {
   try {
-    return loadMarks ? parseMarks(await loadMarks(signal), part.text) : [];
+    return loadMarks ? parseMarks(await loadMarks(signal), part) : [];
   } catch {
     return [];
   }
 };
 
+interface DeliveredPart extends SpokenPart {
+  readonly delivery: Delivery;
+}
+
 /**
  * Delivers the audio of the parts in order. Requests each part as soon as the previous one has been
- * received, so that it is loaded while that one plays. Ending the iteration or aborting the signal
+ * received, and at most `lookahead` parts before its turn. Ending the iteration or aborting the signal
  * ends all requests in flight.
  * @throws {VoxledgerError}
  */
-async function* deliverParts(
-  transport: Transport,
-  parts: readonly TextPart[],
-  voice: VoiceRequest,
+export async function* deliverParts(
+  { transport, parts, lookahead }: { transport: Transport; parts: readonly SpokenPart[]; lookahead: number },
   callerSignal: AbortSignal,
-): AsyncGenerator<Delivery> {
+): AsyncGenerator<DeliveredPart> {
   const abort = new AbortController();
   const signal = AbortSignal.any([callerSignal, abort.signal]);
-  const openAfter = (previous: Promise<void>, part: TextPart | undefined) => {
-    const opened = part && previous.then(() => transport(part, voice, signal));
-    opened?.catch(() => {}); // thrown below when it is this part's turn
-    return opened;
+  const opened = new Map<number, ReturnType<typeof open>>();
+  const played = parts.map(() => Promise.withResolvers<void>()); // a player may skip the rest of the audio
+  const openAfterPrevious = async (index: number, spoken: SpokenPart): ReturnType<typeof open> => {
+    const previous = await opened.get(index - 1);
+    if (previous) await Promise.race([previous.received, played[index - 1]?.promise]);
+    return await open(transport, spoken, signal);
   };
   try {
-    let next = openAfter(Promise.resolve(), parts[0]);
-    for (const [index, part] of parts.entries()) {
-      const opened = await next;
-      if (!opened) return;
-      const { received, ...audio } = opened;
-      const played = Promise.withResolvers<void>();
-      next = openAfter(Promise.race([received, played.promise]), parts[index + 1]);
-      yield { part, ...audio };
-      played.resolve(); // a player may skip the rest of the audio
+    for (const turn of parts.keys()) {
+      for (const [ahead, spoken] of parts.slice(turn, turn + lookahead + 1).entries()) {
+        if (opened.has(turn + ahead)) continue;
+        const opening = openAfterPrevious(turn + ahead, spoken);
+        opening.catch(() => {}); // thrown below when it is this part's turn
+        opened.set(turn + ahead, opening);
+      }
+      const delivered = await opened.get(turn);
+      if (!delivered) return;
+      yield delivered;
+      played[turn]?.resolve();
+      opened.delete(turn - 1);
     }
   } finally {
     abort.abort();
   }
 }
+
+/**
+ * Requests the audio of a part. If the service does not have the language, the other voice speaks;
+ * if the voice's engine does not read SSML, it gets the plain text.
+ */
+const open = async (
+  transport: Transport,
+  { part, voice }: SpokenPart,
+  signal: AbortSignal,
+): Promise<DeliveredPart & { readonly received: Promise<void> }> => {
+  try {
+    const { received, ...audio } = await transport(part, voice, signal);
+    return { part, voice, delivery: { part, ...audio }, received };
+  } catch (error) {
+    const code = error instanceof VoxledgerError ? error.code : undefined;
+    const { spans, ...plain } = part;
+    if (code === "NOT_FOUND" && voice.otherwise) {
+      return await open(transport, { part, voice: voice.otherwise }, signal);
+    }
+    if (code === "VALIDATION_ERROR" && spans) return await open(transport, { part: plain, voice }, signal);
+    throw error;
+  }
+};

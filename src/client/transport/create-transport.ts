@@ -11,8 +11,10 @@ export const createTransport = ({
   readonly mode: TransportMode;
   readonly api: Pick<ServiceApi, "synthesize" | "stream">;
 }): Transport => {
-  const download: Transport = (part, voice, signal) => api.synthesize(synthesisQuery(part, voice), signal);
-  const stream: Transport = (part, voice, signal) => api.stream(synthesisQuery(part, voice), signal);
+  const download: Transport = (part, voice, signal) =>
+    api.synthesize(synthesisQuery(part, voice), signal, voice.maxWaitMs);
+  const stream: Transport = (part, voice, signal) =>
+    api.stream(synthesisQuery(part, voice), signal, voice.maxWaitMs);
   switch (mode) {
     case "chunks":
       return download;

@@ -70,7 +70,7 @@ export const webSocketTransport = ({ session, retry, now, ...options }: WebSocke
         backoff.assertAllowed();
         return await attempt();
       },
-      retry,
+      { ...retry, maxDelayMs: voice.maxWaitMs },
       signal,
     );
   };

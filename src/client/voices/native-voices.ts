@@ -1,6 +1,7 @@
 import type { SystemVoice, Voice, VoiceCollection } from "../api/voices.ts";
 import type { NativeSynthesis, NativeVoice } from "../dom.ts";
 import type { VoiceRequest } from "../transport/transport.ts";
+import { canonicalTag, primaryLanguage } from "./text-language.ts";
 
 /** The longest wait for the browser's voices. */
 const voicesTimeoutMs = 1_000;
@@ -31,10 +32,7 @@ export const matchingVoice = (
   catalog: Pick<VoiceCollection, "voices" | "systemVoices">,
 ): NativeVoice | undefined => {
   if (voice === undefined) {
-    const ofLanguage = voices.filter((one) => isSameLanguage(one.lang, lang));
-    return (
-      ofLanguage.find((one) => one.default) ?? ofLanguage.find((one) => one.localService) ?? ofLanguage[0]
-    );
+    return bestOf(voices.filter((one) => isSameLanguage(one.lang, lang)));
   }
   const catalogVoice = catalog.voices.find(({ name }) => name === voice);
   if (!catalogVoice) {
@@ -45,6 +43,14 @@ export const matchingVoice = (
     .map((native) => voices.find((one) => isSameVoice(native, one)))
     .find((one) => one !== undefined);
 };
+
+/** The voice for a language: one of the same region, or else any. */
+export const voiceOfLanguage = (voices: readonly NativeVoice[], lang: string): NativeVoice | undefined =>
+  bestOf(voices.filter((one) => isSameLanguage(one.lang, lang))) ??
+  bestOf(voices.filter((one) => primaryLanguage(one.lang) === primaryLanguage(lang)));
+
+const bestOf = (voices: readonly NativeVoice[]): NativeVoice | undefined =>
+  voices.find((one) => one.default) ?? voices.find((one) => one.localService) ?? voices[0];
 
 /** The native system voices of a voice, in the catalog's order. */
 const nativeSystemVoices = (
@@ -66,14 +72,6 @@ const isSameVoice = ({ name, lang }: SystemVoice, browser: NativeVoice): boolean
 const baseName = (name: string): string =>
   name.normalize("NFC").replace(/^(.+?)( Desktop)?( - .*| ?[(（].*)?$/su, "$1");
 
-const isSameLanguage = (a: string, b: string | undefined): boolean =>
-  b !== undefined && canonicalTag(a) === canonicalTag(b);
-
 /** Android's browsers write `en_GB`, and `iw_IL` for `he-IL`. */
-const canonicalTag = (tag: string): string => {
-  try {
-    return Intl.getCanonicalLocales(tag.replaceAll("_", "-")).join();
-  } catch {
-    return tag;
-  }
-};
+const isSameLanguage = (a: string, b: string | undefined): boolean =>
+  b !== undefined && (canonicalTag(a) ?? a) === (canonicalTag(b) ?? b);

@@ -1,95 +1,94 @@
-import type { EngineCode, VoiceCollection } from "../api/voices.ts";
 import type { WebsiteVoice } from "../api/website-config.ts";
 import type { Configuration } from "../constructor-options.ts";
-import type { NativeSpeech } from "../dom.ts";
-import type { Events, SpeechService } from "../events.ts";
-import { nativeBackend } from "../playback/native-speech-backend.ts";
-import type { Player } from "../playback/player.ts";
-import { type SpeechBackend, serviceBackend } from "../playback/speech-backend.ts";
-import type { SpeakParams, SpeechContext } from "../speech.ts";
-import type { Transport, VoiceRequest } from "../transport/transport.ts";
-import { matchingVoice, nativeVoices } from "./native-voices.ts";
+import { memoizeAsync } from "../memoize-async.ts";
+import type { SpokenPart } from "../playback/speech-backend.ts";
+import type { Prosody } from "../prosody.ts";
+import type { SpeakParams } from "../speech.ts";
+import { loadTextParts, type TextSection } from "../text-parts.ts";
+import type { VoiceRequest } from "../transport/transport.ts";
+import { canonicalTag, languagesOf, primaryLanguage } from "./text-language.ts";
 
-type Catalog = Pick<VoiceCollection, "voices" | "systemVoices">;
+interface VoiceSelectionOptions {
+  readonly configuration: Pick<Configuration, "defaultVoice" | "defaultLang">;
+  /** The language of a voice, if it is known. */
+  readonly languageOf: (voice: string) => Promise<string | undefined>;
+}
 
-/** Selects the voice of a speech and its backends, and fires `OnServiceSwitched`. */
-export const createVoiceSelection = ({
-  configuration,
-  websiteVoice,
-  catalog,
-  transport,
-  player,
-  nativeSpeech,
-  events,
-}: {
-  configuration: Configuration;
-  /** The voice of the website's configuration. */
-  websiteVoice: () => Promise<WebsiteVoice>;
-  catalog: () => Promise<Catalog>;
-  transport: Transport;
-  player: Player;
-  nativeSpeech: NativeSpeech | undefined;
-  events: Events;
-}): Pick<SpeechContext, "selectVoice" | "onBackendStart"> => {
-  const { preferNative } = configuration;
-  /** The speech service of the last speech, or the preferred one. */
-  let lastService: SpeechService = "native";
+/** The voice that is named, or else the voice of a language. */
+type NamedVoice = Pick<VoiceRequest, "voice" | "lang">;
 
-  /**
-   * Speech does not depend on the catalog: without it, the browser's voices match by their own
-   * names only.
-   */
-  const catalogIfAvailable = (): Promise<Catalog> =>
-    catalog().catch(() => ({ voices: [], systemVoices: [] }));
+/**
+ * Divides sections into parts, each with its voice. A voice or a language that the caller names
+ * speaks everything. Otherwise the configured voice speaks everything in its own language, and
+ * another language is spoken by the voice that the service has for it. Without the website's voice,
+ * as long as the service cannot be asked, a part may have no voice, but a language.
+ */
+export const createVoiceSelection =
+  ({ configuration, languageOf }: VoiceSelectionOptions) =>
+  async (
+    sections: readonly TextSection[],
+    params: SpeakParams,
+    website: WebsiteVoice | undefined,
+  ): Promise<SpokenPart[]> => {
+    const { defaultLang } = configuration;
+    const prosody: Prosody = {
+      pitch: params.pitch ?? website?.pitch ?? 1,
+      rate: params.rate ?? website?.rate ?? 1,
+      volume: params.volume ?? website?.volume ?? 1,
+    };
+    const configured = configuredVoice(params, configuration, website);
+    const ownLanguage = memoizeAsync(async () =>
+      configured.voice === undefined
+        ? configured.lang
+        : await languageOf(configured.voice).catch(() => undefined),
+    );
 
-  const nativeBackendFor = async (voice: VoiceRequest): Promise<SpeechBackend | undefined> => {
-    if (!preferNative || !nativeSpeech) return undefined;
-    const voices = await nativeVoices(nativeSpeech.synthesis);
-    if (voices.length === 0) return undefined;
-    const match = matchingVoice(voices, voice, await catalogIfAvailable());
-    return match && nativeBackend(nativeSpeech, match, voice.prosody);
+    const wishFor = ({ voice = params.voice, lang = params.lang }: TextSection): VoiceRequest | undefined =>
+      voice === undefined && params.lang === undefined
+        ? undefined
+        : { voice, lang: params.lang, prosody, textLang: lang };
+
+    const select = async (lang: string | undefined): Promise<VoiceRequest> => {
+      const request = { ...configured, prosody, textLang: lang };
+      const own = lang === undefined ? undefined : await ownLanguage();
+      if (lang === undefined || own === undefined || isSameSpeech(own, lang)) return request;
+      return { voice: undefined, lang, prosody, textLang: lang, otherwise: request };
+    };
+
+    const wishes = sections.map(wishFor);
+    const doubtful = sections.filter((_, index) => !wishes[index]);
+    const languages = await languagesOf(doubtful.map(({ text, lang = defaultLang }) => ({ text, lang })));
+    const languageOfSection = new Map(doubtful.map((section, index) => [section, languages[index]]));
+    const voices = await Promise.all(
+      sections.map((section, index) => wishes[index] ?? select(languageOfSection.get(section))),
+    );
+    const parts = await loadTextParts(
+      sections.map((section, index) => inLanguage(section, voices[index]?.textLang)),
+    );
+    return voices.flatMap((voice, index) => (parts[index] ?? []).map((part) => ({ part, voice })));
   };
 
-  return {
-    selectVoice: async (params) => {
-      const voice = requestedVoice(params, configuration, await websiteVoice());
-      const native = await nativeBackendFor(voice);
-      const prosodyFallback = params.prosodyFallback ?? true;
-      const service = serviceBackend({ transport, player, voice, prosodyFallback });
-      return { voice, backends: native ? [native, service] : [service] };
-    },
-    onBackendStart: async ({ native }, voice) => {
-      if (!preferNative) return;
-      const from = lastService;
-      lastService = native ? "native" : engineOf(voice, await catalogIfAvailable());
-      if (from !== lastService) events.emit("OnServiceSwitched", { from, to: lastService });
-    },
-  };
+/** The voice of the call, or else of the page, or else of the website. */
+const configuredVoice = (
+  params: SpeakParams,
+  { defaultVoice, defaultLang }: VoiceSelectionOptions["configuration"],
+  website: WebsiteVoice | undefined,
+): NamedVoice => {
+  const voice = params.defaultVoice ?? defaultVoice;
+  if (voice !== undefined) return { voice, lang: undefined };
+  return defaultLang === undefined
+    ? { voice: website?.name, lang: undefined }
+    : { voice: undefined, lang: defaultLang };
 };
 
-/** The voice of the call, or else the page's default, or else the website's. */
-const requestedVoice = (
-  { voice, lang, ...prosody }: SpeakParams,
-  { defaultVoice, defaultLang }: Configuration,
-  website: WebsiteVoice,
-): VoiceRequest => ({
-  ...(voice !== undefined || lang !== undefined
-    ? { voice, lang }
-    : defaultVoice !== undefined || defaultLang !== undefined
-      ? { voice: defaultVoice, lang: defaultLang }
-      : { voice: website.name, lang: undefined }),
-  prosody: {
-    pitch: prosody.pitch ?? website.pitch,
-    rate: prosody.rate ?? website.rate,
-    volume: prosody.volume ?? website.volume,
-  },
-});
-
-const defaultEngine = "g1";
-
-/** The first engine that the catalog lists for the voice or the language. */
-const engineOf = ({ voice, lang }: VoiceRequest, { voices, systemVoices }: Catalog): EngineCode => {
-  const ids = voices.find((one) => (voice === undefined ? one.lang === lang : one.name === voice))?.voiceIDs;
-  const services = ids?.map((id) => systemVoices.find((one) => one.id === id)?.service);
-  return services?.find((service) => service !== undefined) ?? defaultEngine;
+/** Keeps the spans in other languages. */
+const inLanguage = (section: TextSection, lang: string | undefined): TextSection => {
+  const spans = section.spans?.flatMap((span) => {
+    const spoken = canonicalTag(span.lang);
+    const isForeign = spoken !== undefined && lang !== undefined && !isSameSpeech(spoken, lang);
+    return isForeign ? [{ ...span, lang: spoken }] : [];
+  });
+  return { ...section, lang, spans };
 };
+
+const isSameSpeech = (one: string, other: string): boolean => primaryLanguage(one) === primaryLanguage(other);

@@ -4,8 +4,9 @@ import { type DataOf, type EventOf, flag, optional, text, utcTime } from "../sha
 import type { Idempotency } from "./journal/serving.ts";
 
 /**
- * The uses of one Idempotency-Key of one API key. Stream `idempotency-{apiKey}-{digest}`. It
- * decides which of several requests is charged. The charges themselves are in the journals.
+ * The uses of one Idempotency-Key of one API key, in the stream `idempotency-{apiKey}-{digest}`; or
+ * of one part of a website's articles in one month, in `idempotency-{websiteId}-{digest}`. The
+ * stream decides which of several requests is charged. The charges themselves are in the journals.
  */
 export const idempotencyShapes = {
   /**
@@ -57,11 +58,13 @@ export interface IdempotencyState {
   readonly recoveredRepeats: readonly string[];
 }
 
-/** A repeated Idempotency-Key is not charged again for this long. */
+/** A repeated Idempotency-Key is not charged again for this long. A part of an article has no end. */
 export const idempotencyMs = 24 * 60 * 60_000;
 
-export const idempotencyStream = (apiKey: string, digest: string): string =>
-  `idempotency-${apiKey}-${digest}`;
+export const idempotencyStream = (
+  apiKey: string,
+  { key, website }: Pick<Idempotency, "key" | "website">,
+): string => `idempotency-${website ?? apiKey}-${key}`;
 
 const initial = (): IdempotencyState => ({
   charged: undefined,
@@ -124,8 +127,9 @@ export const isRepeat = (state: IdempotencyState, use: Use): boolean => {
 const usedOtherwise = (): Invalid =>
   new Invalid([{ path: ["Idempotency-Key"], message: "was used with another request within 24 hours." }]);
 
-const isInUse = ({ charged }: IdempotencyState, { at }: Pick<Use, "at">): boolean =>
-  charged !== undefined && Date.parse(charged.at) >= Date.parse(at) - idempotencyMs;
+const isInUse = ({ charged }: IdempotencyState, { at, website }: Pick<Use, "at" | "website">): boolean =>
+  charged !== undefined &&
+  (website !== undefined || Date.parse(charged.at) >= Date.parse(at) - idempotencyMs);
 
 /**
  * Claims the key for a request that begins. Returns no event if a request with it is charged, or if

@@ -7,14 +7,6 @@ import { attributesXml, escapeXml } from "./xml.ts";
 
 const deepest = 16;
 
-/**
- * Blanks, a byte order mark and a prolog (`<?…`, `<!…`) may precede `<speak`; `<speaker>` is plain
- * text.
- */
-const beginning = /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s;
-
-export const isSsml = (text: string): boolean => beginning.test(text);
-
 /** The context of words in a document. */
 export interface WordsPlace {
   /**

@@ -31,6 +31,7 @@ const clientModules = {
   "/client.js": join(client, "voxledger.ts"),
   "/client-sentences.js": join(client, "sentences.ts"),
   "/client-labels.js": join(client, "labels/labels.ts"),
+  "/client-languages.js": join(client, "languages.ts"),
   "/player.js": join(client, "page/player.ts"),
   "/player-features.js": join(client, "page/features.ts"),
 } as const;

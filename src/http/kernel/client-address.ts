@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
+import { clientNetwork } from "../../limits/client-network.ts";
 
 /** The address of the client: the socket's, or the one that a trusted proxy reports. */
 export type ClientAddress = (request: IncomingMessage) => string;
@@ -38,6 +39,21 @@ export const trustedProxies = (trusted: readonly string[]): ((address: string) =
     const known = plain(address);
     const family = isIP(known);
     return family !== 0 && proxies.check(known, family === 4 ? "ipv4" : "ipv6");
+  };
+};
+
+/**
+ * The network that identifies a client without credentials, which limits count. It is undefined for
+ * proxies and CDNs, which stand for many clients.
+ */
+export type ClientOwner = (request: IncomingMessage) => string | undefined;
+
+/** `unlimited`: the networks of proxies and CDNs (addresses or CIDRs). */
+export const createClientOwner = (clientOf: ClientAddress, unlimited: readonly string[]): ClientOwner => {
+  const isUnlimited = trustedProxies(unlimited);
+  return (request) => {
+    const address = clientOf(request);
+    return isUnlimited(address) ? undefined : clientNetwork(address);
   };
 };
 

@@ -1,8 +1,7 @@
 import type { Context } from "koa";
 import { type ByteBudgetOptions, createByteBudget } from "../../async/byte-budget.ts";
-import { clientNetwork } from "../../limits/client-network.ts";
 import { limits } from "../../limits/limits.ts";
-import { type ClientAddress, trustedProxies } from "./client-address.ts";
+import type { ClientOwner } from "./client-address.ts";
 import { onResponseEnd } from "./middleware.ts";
 
 const budgetLimits: ByteBudgetOptions = {
@@ -21,19 +20,15 @@ export type HoldUnsentBytes = (ctx: Context, signal: AbortSignal) => (bytes: num
 
 /**
  * Bounds the bytes that are in memory for clients without credentials and not yet sent, for each
- * client network and in total. Networks (addresses or CIDRs) of proxies and CDNs stand for many
- * clients: they have no limit of their own.
+ * client network and in total.
  */
 export const createHoldUnsentBytes = (
-  clientOf: ClientAddress,
-  unlimited: readonly string[],
+  clientOwner: ClientOwner,
   more: Partial<ByteBudgetOptions> = {},
 ): HoldUnsentBytes => {
   const budget = createByteBudget({ ...budgetLimits, ...more });
-  const isUnlimited = trustedProxies(unlimited);
   return (ctx, signal) => {
-    const address = clientOf(ctx.req);
-    const owner = isUnlimited(address) ? undefined : clientNetwork(address);
+    const owner = clientOwner(ctx.req);
     let release = (): void => undefined;
     onResponseEnd(ctx.res, () => release());
     return async (bytes) => {

@@ -1,5 +1,7 @@
 import type { Context } from "koa";
 import { z } from "zod";
+import type { AddressQuery, AudioAddresses } from "../../application/articles/audio-addresses.ts";
+import type { PromisedAudio } from "../../application/articles/promised-audio.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { extensionPattern, mimeTypeOf } from "../../domain/synthesis/formats.ts";
 import {
@@ -10,7 +12,7 @@ import {
   marksName,
   withoutWords,
 } from "../../domain/synthesis/marks.ts";
-import { immutable } from "../caching/cache-control.ts";
+import { audioCaching, immutable } from "../caching/cache-control.ts";
 import { noneMatchHits } from "../caching/conditional.ts";
 import {
   audioContent,
@@ -27,6 +29,7 @@ import {
   requestedPart,
   setPart,
 } from "../kernel/audio-response.ts";
+import type { ClientOwner } from "../kernel/client-address.ts";
 import { contentRange, etag, marks as marksHeader } from "../kernel/headers.ts";
 import { disconnectSignal } from "../kernel/middleware.ts";
 import { type Operation, operation, type RequestPart } from "../kernel/operation.ts";
@@ -65,6 +68,9 @@ export interface AudioReads {
 
 interface AudioOptions {
   readonly audioReads: AudioReads;
+  readonly audioAddresses: Pick<AudioAddresses, "open">;
+  readonly promisedAudio: PromisedAudio;
+  readonly clientOwner: ClientOwner;
   readonly holdUnsentBytes: HoldUnsentBytes;
   readonly publicPath: string;
 }
@@ -80,7 +86,7 @@ const audioPattern = new RegExp(
 );
 
 /** A name of any other form is a 404. */
-const audioParams: RequestPart<AudioName, z.ZodObject> = {
+const audioParams: RequestPart<string, z.ZodObject> = {
   schema: z.object({
     object: z
       .string()
@@ -94,7 +100,32 @@ const audioParams: RequestPart<AudioName, z.ZodObject> = {
   read: ({ state }) => {
     const { object = "" } = state.route.params;
     if (!audioPattern.test(object)) throw notFound();
-    return { hash: object.slice(0, 64), name: `public/${object}` };
+    return object;
+  },
+};
+
+/** What an article adds to the addresses of its parts. A value of any other form counts as absent. */
+const addressQuery: RequestPart<AddressQuery, z.ZodObject> = {
+  schema: z.object({
+    signature: z
+      .string()
+      .optional()
+      .meta({ description: "In addresses from `POST /v2/articles`: the service has promised this audio." }),
+    key: z
+      .string()
+      .optional()
+      .meta({ description: "In addresses of private audio: the API key for which it was signed." }),
+    expires: z
+      .string()
+      .optional()
+      .meta({ description: "In addresses of private audio: valid until this time (Unix seconds)." }),
+  }),
+  read: ({ query }) => {
+    const one = (name: string): string | undefined => {
+      const value = query[name];
+      return typeof value === "string" && value.length <= 100 ? value : undefined;
+    };
+    return { signature: one("signature"), key: one("key"), expires: one("expires") };
   },
 };
 
@@ -118,11 +149,12 @@ export const audioOperation = (options: AudioOptions): Operation =>
     tag: "Audio",
     summary: "Get audio by its permanent URL",
     description:
-      "For CDNs: immutable objects, named by a keyed hash (HMAC-SHA-256) of their recipe, which only the service can compute. Only audio of the free engines. `{hash}.marks.json` are its marks, if `Link` names them: one JSON object per line and word, sentence or `<mark>` of SSML, with `time` (milliseconds), `type`, `start` and `end` (code points of the text; those of a `<mark>` are its tag's). The text itself is not stored.",
+      "For CDNs: immutable objects, named by a keyed hash (HMAC-SHA-256) of their recipe, which only the service can compute. Only audio of the free engines. `{hash}.marks.json` are its marks, if `Link` names them: one JSON object per line and word, sentence or `<mark>` of SSML, with `time` (milliseconds), `type`, `start` and `end` (code points of the text; those of a `<mark>` are its tag's). The text itself is not stored.\n\nThe addresses of the parts of an article (`POST /v2/articles`) have a signature. Until the part is spoken, a request for such an address waits for it, up to 30 seconds; then, or if too many requests wait, it is 503.",
     auth: "none",
-    cache: [immutable],
+    cache: [immutable, audioCaching.own],
     headers: conditionalRange,
     params: audioParams,
+    query: addressQuery,
     responses: {
       200: { description: "The audio, or its marks.", headers: audioRouteHeaders, content: audioBodies },
       206: {
@@ -134,8 +166,13 @@ export const audioOperation = (options: AudioOptions): Operation =>
     },
     errors: [404, 416, 500, 503],
     head: { id: "pullAudioHead" },
-    handle: async ({ params }, ctx) => {
-      const request = { ...params, signal: disconnectSignal(ctx) };
+    handle: async ({ params: object, query }, ctx) => {
+      const signal = disconnectSignal(ctx);
+      const { name, isPromised } = options.audioAddresses.open(object, query);
+      if (isPromised) await options.promisedAudio.untilReady(name, options.clientOwner(ctx.req), signal);
+      ctx.set("Cache-Control", name.startsWith("public/") ? immutable : audioCaching.own);
+      const params = { hash: object.slice(0, 64), name };
+      const request = { ...params, signal };
       await (isMarksName(params.name) ? respondWithMarks : respondWithAudio)(options, ctx, request);
     },
   });

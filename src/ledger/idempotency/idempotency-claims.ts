@@ -125,7 +125,7 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
   };
 
   const claim = async (request: IdempotentRequest, signal: AbortSignal): Promise<OpenClaim | "repeat"> => {
-    const stream = idempotencyStream(request.apiKey, request.idempotency.key);
+    const stream = idempotencyStream(request.apiKey, request.idempotency);
     const seen: Sightings = { claimedAt: "", since: 0, polls: 0, closed: new Set() };
     for (;;) {
       signal.throwIfAborted();

@@ -44,7 +44,7 @@ export const createIdempotencyKeys = ({
     ) => IdempotencyEvent[],
   ) => {
     const use = { ...idempotency, requestId, at: new Date(clock()).toISOString() };
-    const stream = idempotencyStream(apiKey, idempotency.key);
+    const stream = idempotencyStream(apiKey, idempotency);
     const metadata = { correlationId: requestId, actor: `key:${apiKey}` };
     return await handler.execute(idempotencyDecider, stream, (state) => decide(state, use), metadata);
   };
@@ -83,6 +83,11 @@ export const createIdempotencyKeys = ({
     renew: async (request: IdempotentRequest, journal: string): Promise<void> => {
       await execute(request, (state, use) => renewClaim(state, use, journal));
     },
+    /**
+     * True if a request with the key is charged.
+     * @throws {Invalid} if the parameters differ
+     */
+    isCharged: (request: IdempotentRequest): Promise<boolean> => decideOnRepeat(request, () => []),
     /**
      * Records a repeat of a charged request. Resolves with false if there is no charged request.
      * @throws {Invalid} if the parameters differ

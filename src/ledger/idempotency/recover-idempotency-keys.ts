@@ -50,14 +50,15 @@ const readRecoverableServings = async (
   const servings: RecoverableServing[] = [];
   const voided = new Set<string>();
   for await (const event of readLastMinute(store, journal)) {
-    if (Date.parse(event.data.at) < oldest) break;
     if (event.type === "ServingsVoided")
       for (const { requestId } of event.data.servings) voided.add(requestId);
     if (event.type !== "SynthesesServed" || event.data.details === undefined) continue;
     for (const serving of expandServings(event.data)) {
       const { idempotency, repeat, requestId } = serving;
-      if (idempotency && !repeat && !voided.has(requestId))
-        servings.push({ ...serving, idempotency, at: event.data.at });
+      const { at } = event.data;
+      if (!idempotency || repeat || voided.has(requestId)) continue;
+      const isExpired = idempotency.website === undefined && Date.parse(at) < oldest;
+      if (!isExpired) servings.push({ ...serving, idempotency, at });
     }
   }
   return servings.toReversed();

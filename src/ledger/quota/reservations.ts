@@ -49,7 +49,12 @@ export interface Hold {
    * then they are returned, and `trySpend` decides.
    */
   take(reservations: Reservations, month: string, characters: number): boolean;
-  /** Returns the held characters. Has no effect after `take`. */
+  /**
+   * Ends this hold, and returns one for each of the sizes, whose sum is that of this hold. Call it
+   * only before `take` and `release`.
+   */
+  divide(sizes: readonly number[]): Hold[];
+  /** Returns the held characters. Has no effect after `take` or `divide`. */
   release(): void;
 }
 
@@ -121,12 +126,16 @@ export class Reservations {
    * then try again.
    */
   hold(apiKey: string, month: string, characters: number, quota: number): Hold | undefined {
-    const keyNumber = keyNumberOf(apiKey);
-    if (!this.trySpend(keyNumber, month, characters, quota)) return undefined;
-    const tally = this.#tallies.findOrAdd(keyNumber, month);
-    tally.held += characters;
+    if (!this.trySpend(keyNumberOf(apiKey), month, characters, quota)) return undefined;
+    this.#tallies.findOrAdd(keyNumberOf(apiKey), month).held += characters;
+    return this.#openHold(apiKey, month, characters);
+  }
+
+  /** The tally includes the characters already. */
+  #openHold(apiKey: string, month: string, characters: number): Hold {
+    const tally = this.#tallies.findOrAdd(keyNumberOf(apiKey), month);
     let isOpen = true;
-    /** Returns false if the characters were already spent or returned. */
+    /** Returns false if the characters were already spent, returned or divided. */
     const end = (): boolean => {
       if (!isOpen || this.#ended) return false;
       isOpen = false;
@@ -142,6 +151,10 @@ export class Reservations {
         const isUsable = isOpen && !this.#ended && reservations === this && servedMonth === month;
         release(isUsable ? characters - served : characters);
         return isUsable;
+      },
+      divide: (sizes) => {
+        isOpen = false;
+        return sizes.map((size) => this.#openHold(apiKey, month, size));
       },
       release: () => release(),
     };

@@ -13,12 +13,12 @@ describe("The boundaries of a sound", () => {
   it("are offsets in UTF-16 code units, from marks in code points", () => {
     const marks =
       '{"time":0,"type":"sentence","start":0,"end":5}\n{"time":250,"type":"word","start":2,"end":5}\n';
-    expect(parseMarks(marks, "\u{1F642} one")).to.deep.equal([
+    expect(parseMarks(marks, { text: "\u{1F642} one" })).to.deep.equal([
       { name: "sentence", charIndex: 0, charLength: 6, elapsedTime: 0 },
       { name: "word", charIndex: 3, charLength: 3, elapsedTime: 0.25 },
     ]);
-    expect(parseMarks('{"time":0,"type":"mark","start":0,"end":5}\n', "<mark/>")).to.deep.equal([]);
-    expect(parseMarks("", "one")).to.deep.equal([]);
+    expect(parseMarks('{"time":0,"type":"mark","start":0,"end":5}\n', { text: "<mark/>" })).to.deep.equal([]);
+    expect(parseMarks("", { text: "one" })).to.deep.equal([]);
   });
 
   it("are where the header says, among other links", () => {

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { isSsml } from "../../../src/domain/text/is-ssml.ts";
 import { readMarkdown } from "../../../src/domain/text/markdown.ts";
 import { placeMarks } from "../../../src/domain/text/place-marks.ts";
 import { spokenOf } from "../../../src/domain/text/spoken-text.ts";
-import { isSsml, parseSsml } from "../../../src/domain/text/ssml.ts";
+import { parseSsml } from "../../../src/domain/text/ssml.ts";
 import { wordAt } from "../../support/word-at.ts";
 
 const plain = (source: string): string => readMarkdown(source)(false).document;

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import type { LexiconRules } from "../../../src/domain/lexicons/lexicon-rules.ts";
 import { compileLexicon, createFindReplacements } from "../../../src/domain/lexicons/replacements.ts";
+import { isSsml } from "../../../src/domain/text/is-ssml.ts";
 import { placeMarks } from "../../../src/domain/text/place-marks.ts";
 import { pronounce } from "../../../src/domain/text/pronounce.ts";
 import { spokenText, withReplacements } from "../../../src/domain/text/spoken-text.ts";
-import { isSsml } from "../../../src/domain/text/ssml.ts";
 import { wordAt } from "../../support/word-at.ts";
 
 const find = createFindReplacements(

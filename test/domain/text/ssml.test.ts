@@ -2,7 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { SaxesParser } from "saxes";
 import { Invalid } from "../../../src/domain/errors.ts";
-import { anyDialect, isSsml, parseSsml } from "../../../src/domain/text/ssml.ts";
+import { isSsml } from "../../../src/domain/text/is-ssml.ts";
+import { anyDialect, parseSsml } from "../../../src/domain/text/ssml.ts";
 import { anyCharacter } from "../../support/any-character.ts";
 
 const refusal = (text: string): Invalid => {

@@ -137,6 +137,7 @@ export const listResponses = (api: DescribedApi): void => {
           "/client.js",
           "/client-sentences.js",
           "/client-labels.js",
+          "/client-languages.js",
           "/player.js",
           "/player-features.js",
           "/voxledger.js",

@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
@@ -5,6 +6,8 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
+import { createAudioAddresses } from "../../../src/application/articles/audio-addresses.ts";
+import { createPromisedAudio } from "../../../src/application/articles/promised-audio.ts";
 import type { Encoder } from "../../../src/audio/formats/encoder.ts";
 import { createMemoryCache } from "../../../src/audio/pipeline/memory-cache.ts";
 import { createPipeline } from "../../../src/audio/pipeline/pipeline.ts";
@@ -12,12 +15,14 @@ import { pipelineLimits } from "../../../src/audio/pipeline/pipeline-limits.ts";
 import { type AudioStore, hashInName } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { publicUrlPath } from "../../../src/domain/synthesis/recipe.ts";
+import { createClientOwner } from "../../../src/http/kernel/client-address.ts";
 import { createHoldUnsentBytes } from "../../../src/http/kernel/unsent-bytes.ts";
 import { audioOperation } from "../../../src/http/routes/audio.ts";
 import { nameOf, objectOf, soundOf } from "../../audio/pipeline/sounds.ts";
 import { ask } from "../../support/in-process-service.ts";
 import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
+import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const { partBytes } = pipelineLimits;
@@ -66,13 +71,31 @@ describe("GET /audio/{object}", () => {
       ...{ engines: () => undefined, encoder: {} as Encoder, store: counting, cache: createMemoryCache() },
     });
     // Two parts for an address, three in all. The test's header names the address.
-    const holdUnsentBytes = createHoldUnsentBytes(
+    const clientOwner = createClientOwner(
       ({ headers }) => String(headers["x-address"] ?? "203.0.113.1"),
       ["192.0.2.0/24"],
-      { perOwner: 2 * partBytes, total: 3 * partBytes, heldMs: 20_000, time },
     );
+    const holdUnsentBytes = createHoldUnsentBytes(clientOwner, {
+      perOwner: 2 * partBytes,
+      total: 3 * partBytes,
+      heldMs: 20_000,
+      time,
+    });
+    const audioAddresses = createAudioAddresses({
+      namingKey: createSecretKey(Buffer.alloc(32)),
+      authenticator: { actFor: () => testPrincipal() },
+      clock: () => 0,
+    });
+    const promisedAudio = createPromisedAudio({
+      audioReads: pipeline,
+      speaker: { ended: () => undefined },
+      time,
+    });
     server = await serveOperations([
-      audioOperation({ audioReads: pipeline, holdUnsentBytes, publicPath: "" }),
+      audioOperation({
+        ...{ audioReads: pipeline, audioAddresses, promisedAudio },
+        ...{ clientOwner, holdUnsentBytes, publicPath: "" },
+      }),
     ]);
   });
   afterEach(async () => {

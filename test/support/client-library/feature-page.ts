@@ -21,6 +21,8 @@ interface RecordedAudio {
 export interface FeatureWindow {
   audios: RecordedAudio[];
   ended: number;
+  /** The durations of what was played to its end. */
+  playedSeconds: number;
   Audio: new () => RecordedAudio;
 }
 
@@ -31,12 +33,14 @@ const recordAudio = (): void => {
   const Original = window.Audio;
   window.audios = [];
   window.ended = 0;
+  window.playedSeconds = 0;
   window.Audio = new Proxy(Original, {
     construct: () => {
       const audio = new Original();
       window.audios.push(audio);
       audio.addEventListener("ended", () => {
         window.ended++;
+        window.playedSeconds += audio.duration;
       });
       return audio;
     },
@@ -162,19 +166,22 @@ ${body}
 </body>
 </html>`;
 
+/** What a request asks to synthesize: one text, or the parts of an article. */
+const synthesesOf = (request: Request): Spoken[] => {
+  const { pathname, searchParams } = new URL(request.url());
+  if (pathname === "/v2/text/synthesize") return [Object.fromEntries(searchParams)];
+  if (pathname !== "/v2/articles" || request.method() !== "POST") return [];
+  const { parts, ...article } = request.postDataJSON() as { readonly parts: readonly Spoken[] };
+  const prosody = Object.fromEntries(Object.entries(article).map(([name, value]) => [name, String(value)]));
+  return parts.map(({ id: _, ...part }) => ({ ...prosody, ...part }));
+};
+
 const openPage = async (page: Page, url: string): Promise<FeaturePage> => {
   const requested: Spoken[] = [];
   const complaints: string[] = [];
-  const synthesisOf = (request: Request): Spoken | undefined => {
-    const { pathname, searchParams } = new URL(request.url());
-    return pathname === "/v2/text/synthesize" ? Object.fromEntries(searchParams) : undefined;
-  };
-  const matches = (text: string | RegExp, spoken: Spoken | undefined): boolean =>
-    typeof text === "string" ? spoken?.text === text : text.test(spoken?.text ?? "");
-  page.on("request", (request) => {
-    const spoken = synthesisOf(request);
-    if (spoken) requested.push(spoken);
-  });
+  const matches = (text: string | RegExp, spoken: Spoken): boolean =>
+    typeof text === "string" ? spoken.text === text : text.test(spoken.text ?? "");
+  page.on("request", (request) => requested.push(...synthesesOf(request)));
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
@@ -189,7 +196,9 @@ const openPage = async (page: Page, url: string): Promise<FeaturePage> => {
     untilSpoken: async (text) => {
       const known = requested.find((spoken) => matches(text, spoken));
       if (known) return known;
-      return synthesisOf(await page.waitForRequest((request) => matches(text, synthesisOf(request)))) ?? {};
+      const isMatch = (spoken: Spoken): boolean => matches(text, spoken);
+      const request = await page.waitForRequest((one) => synthesesOf(one).some(isMatch));
+      return synthesesOf(request).find(isMatch) ?? {};
     },
     untilEnded: async (count = 1) => {
       await page.waitForFunction((least) => window.ended >= least, count, tenTimesASecond);

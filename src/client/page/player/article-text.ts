@@ -1,6 +1,6 @@
 import type { Paragraph } from "../text/paragraphs.ts";
 
-/** A blank line: the library never joins the paragraphs at its sides in one part. */
+/** The library's offsets are those of a text that joins its sections by this. */
 const separator = "\n\n";
 
 /** The text of an article, and the place of each paragraph in it. */
@@ -42,11 +42,5 @@ export class ArticleText {
     const at = words.containing(Math.min(Math.floor(charIndex) - offset, text.length - 1));
     const before = at && !at.isWordLike ? words.containing(at.index - 1) : undefined;
     return offset + ((before?.isWordLike ? before : at)?.index ?? 0);
-  }
-
-  /** The text from this paragraph to the end. */
-  textFrom(paragraph: number): string {
-    const rest = this.paragraphs.slice(paragraph);
-    return rest.map(({ text }) => text).join(separator);
   }
 }

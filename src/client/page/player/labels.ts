@@ -58,7 +58,7 @@ export const createLabels = (
   };
   return (article) => {
     const languages = [article.closest<HTMLElement>("[lang]")?.lang, document.documentElement.lang];
-    const given = languages.filter((tag) => tag !== undefined && tag !== "");
+    const given = languages.filter((tag): tag is string => Boolean(tag));
     if (!hasOverrides && /^en\b/i.test(given[0] ?? "en")) return inEnglish;
     if (!choose) void load();
     return choose?.(given);

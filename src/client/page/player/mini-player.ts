@@ -93,7 +93,7 @@ const placeAt = (host: HTMLElement, position: WebPlayerFeature["miniPlayer"]["po
     host.dataset.position = position;
     return;
   }
-  for (const [side, length] of Object.entries(position)) host.style.setProperty(side, length);
+  for (const [side, length] of Object.entries(position)) host.style.setProperty(side, length ?? null);
   if (position.top === undefined && position.bottom === undefined) host.style.setProperty("bottom", "1rem");
   if (position.left === undefined && position.right === undefined) host.style.setProperty("left", "1rem");
 };

@@ -1,5 +1,6 @@
 import type { Boundary, EventKind, Listener, SpeakParams, TextPart } from "../../voxledger.ts";
 import type { PageContext } from "../feature.ts";
+import { sectionOf } from "../text/language.ts";
 import type { Paragraph } from "../text/paragraphs.ts";
 import { ArticleText } from "./article-text.ts";
 import { ReadingProgress } from "./reading-progress.ts";
@@ -127,6 +128,13 @@ export class Reading {
     if (this.isActive) this.#options.voxledger.pause();
   }
 
+  /** The audio of the whole article. */
+  download(): Promise<Blob> {
+    this.#readArticle();
+    const { voxledger, params } = this.#options;
+    return voxledger.download(this.paragraphs.map(sectionOf), params);
+  }
+
   stop(): void {
     if (this.isActive) this.#options.voxledger.cancel();
   }
@@ -213,17 +221,12 @@ export class Reading {
     const place = this.#article.wordAt(this.#progress.charIndex);
     const { paragraph } = this;
     const base = this.#article.offsetOf(paragraph);
-    const nativeRate = this.#isNative && { rate: Math.min((params.rate ?? 1) * this.#speed, 2) };
     this.#status = "idle"; // events of the speech that ends now are not those of the next one
     const onboundary: SpeakParams["onboundary"] = (charIndex, name, boundary) => {
       if (speech === this.#speech && name === "word") this.#showWord(base + charIndex, boundary);
     };
-    const text = this.#article.textFrom(paragraph);
-    const spoken = speaker.speak(
-      text,
-      { ...params, ...nativeRate, startAt: place - base, onboundary },
-      this.#speed,
-    );
+    const rest = this.paragraphs.slice(paragraph).map(sectionOf);
+    const spoken = speaker.readArticle(rest, { ...params, startAt: place - base, onboundary }, this.#speed);
     this.#base = base;
     this.#progress.expectAudio(performance.now());
     this.#changeTo("loading");

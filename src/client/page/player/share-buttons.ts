@@ -29,7 +29,7 @@ export const shareButtons = (
       () => say(link), // the browser does not allow it: the reader copies it
     );
   });
-  const download = iconButton("download", labels.download, async () => {
+  const saveAudio = async (): Promise<void> => {
     if (download.ariaBusy === "true") return;
     download.ariaBusy = "true";
     try {
@@ -38,7 +38,8 @@ export const shareButtons = (
       say(labels.failed);
     }
     download.ariaBusy = "false";
-  });
+  };
+  const download = iconButton("download", labels.download, () => void saveAudio());
   const buttons = [...(controls.link ? [copyLink] : []), ...(controls.download ? [download] : [])];
   if (buttons.length === 0) return [];
   return [{ node: element("span", { className: "share" }, ...buttons) }, { node: status }];

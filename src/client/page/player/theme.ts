@@ -13,7 +13,8 @@ export const applyTheme = (host: HTMLElement, theme: WebPlayerFeature["theme"]):
     return;
   }
   host.dataset.theme = "neutral";
-  for (const [token, value] of Object.entries(theme)) host.style.setProperty(propertyOf(token), value);
+  for (const [token, value] of Object.entries(theme))
+    host.style.setProperty(propertyOf(token), value ?? null);
 };
 
 /**

@@ -25,13 +25,14 @@ const maxInsertions = 10;
 export const showPlayers: Feature = (context) => {
   const { features, voxledger, signal } = context;
   void chooseVoice(features.webPlayer.voice, voxledger).then((voice) => {
+    void voxledger.prepare({ ...(voice !== undefined && { defaultVoice: voice }) });
     if (!signal.aborted) followArticles(context, speakParams(features.webPlayer, voice));
   });
 };
 
 /** For parameters that the configuration omits, the website's defaults apply. */
 const speakParams = ({ pitch, rate, volume }: WebPlayerFeature, voice: string | undefined): SpeakParams => ({
-  ...(voice !== undefined && { voice }),
+  ...(voice !== undefined && { defaultVoice: voice }),
   ...(pitch !== undefined && { pitch }),
   ...(rate !== undefined && { rate }),
   ...(volume !== undefined && { volume }),

@@ -54,7 +54,7 @@ export const readParagraphs = (article: Element, { selector, paragraphSelector, 
 };
 
 /** The element whose box begins a new line. */
-const blockOf = (element: Element): Element => {
+export const blockOf = (element: Element): Element => {
   let block = element;
   while (block.parentElement && /^(inline|contents|ruby)/.test(getComputedStyle(block).display)) {
     block = block.parentElement;
@@ -63,7 +63,7 @@ const blockOf = (element: Element): Element => {
 };
 
 /** Characters of the text that are together in one node of the page. */
-interface Run {
+export interface Run {
   readonly charIndex: number;
   readonly length: number;
   readonly node: Text;
@@ -88,6 +88,10 @@ export class Paragraph {
   /** The text in one line, without invisible characters. */
   get text(): string {
     return notSsml(this.#text);
+  }
+
+  get runs(): readonly Run[] {
+    return this.#runs;
   }
 
   /** Call it where the next word does not continue the last one. */

@@ -1,5 +1,5 @@
 import type { Chained, SynthesesServed } from "./journal.ts";
-import type { AudioSource, ServedAudio, Serving, ServingDetails } from "./serving.ts";
+import type { AudioSource, Idempotency, ServedAudio, Serving, ServingDetails } from "./serving.ts";
 
 /**
  * Upper bounds for the bytes of JSON that a serving, its audio and its trace context take in
@@ -141,7 +141,7 @@ const detailsOf = (serving: Serving): ServingDetails | undefined => {
   const { failed, idempotency, part, partial, repeat, stream, traceparent, undelivered } = serving;
   const details = {
     ...(failed && { failed }),
-    ...(idempotency && { idempotency: { key: idempotency.key, request: idempotency.request } }),
+    ...(idempotency && { idempotency: recordedIdempotency(idempotency) }),
     ...(part && { part: { bytes: part.bytes, size: part.size } }),
     ...(partial && { partial }),
     ...(repeat && { repeat }),
@@ -152,6 +152,16 @@ const detailsOf = (serving: Serving): ServingDetails | undefined => {
   details satisfies Record<Exclude<keyof ServingDetails, keyof typeof details>, never>;
   return Object.keys(details).length > 0 ? details : undefined;
 };
+
+const recordedIdempotency = ({
+  key,
+  request,
+  website,
+}: Idempotency): NonNullable<ServingDetails["idempotency"]> => ({
+  key,
+  request,
+  ...(website !== undefined && { website }),
+});
 
 /** The servings of the event, in order. */
 export const expandServings = ({

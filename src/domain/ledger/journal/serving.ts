@@ -9,7 +9,15 @@ export type AudioSource = "miss" | "coalesced" | "memory" | "store";
 export type StreamKind = "sse" | "audio" | "websocket" | "wyoming";
 
 /** Digests of an Idempotency-Key and its request. */
-const idempotency = object({ key: text, request: text });
+const idempotency = object({
+  key: text,
+  request: text,
+  /**
+   * The website whose article has this part. All of the website's keys share its `key`, which is of
+   * one month and does not expire. Absent for an Idempotency-Key.
+   */
+  website: optional(text),
+});
 export interface Idempotency extends Checked<typeof idempotency> {
   /** Version 0.1.0 recorded this digest as `request`. It is only compared with such records. */
   readonly formerRequest?: string;

@@ -1,5 +1,5 @@
 import type { TextFormat } from "../../synthesis/speech.ts";
-import { isSsml } from "../ssml.ts";
+import { isSsml } from "../is-ssml.ts";
 import { alsoOf, type Evidence, evidenceOf, isEnglish } from "./evidence.ts";
 import { lettersOf } from "./letters.ts";
 
@@ -118,7 +118,9 @@ const byLetters = (lower: string, langs: readonly string[]): [lang: string, valu
   return langs.map((lang) => [lang, fitting.includes(lang) ? value : -1]);
 };
 
-const specialLetters: ReadonlySet<string> = new Set(lettersOf.values().flatMap((letters) => [...letters]));
+const specialLetters: ReadonlySet<string> = new Set(
+  [...lettersOf.values()].flatMap((letters) => [...letters]),
+);
 
 const best = (scores: ReadonlyMap<string, number>): readonly [lang: string | undefined, score: number] => {
   let found: readonly [string | undefined, number] = [undefined, 0];

@@ -25,15 +25,11 @@ const weakWords: ReadonlySet<string> = new Set(split(inEnglishTexts));
 const isWeak = (word: string): boolean => /^[a-z]'?$/.test(word) || weakWords.has(word);
 
 const evidence: ReadonlyMap<string, Evidence> = new Map([
-  ...index(words)
-    .entries()
-    .map(
-      ([word, langs]) =>
-        [word, { langs, weight: isWeak(word) ? weights.inEnglishTexts : weights.word }] as const,
-    ),
-  ...index(greetings)
-    .entries()
-    .map(([word, langs]) => [word, { langs, weight: weights.greeting }] as const),
+  ...[...index(words)].map(
+    ([word, langs]) =>
+      [word, { langs, weight: isWeak(word) ? weights.inEnglishTexts : weights.word }] as const,
+  ),
+  ...[...index(greetings)].map(([word, langs]) => [word, { langs, weight: weights.greeting }] as const),
 ]);
 
 /** True for frequent English words, and for words with an ending that only English has. */

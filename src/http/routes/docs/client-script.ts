@@ -32,6 +32,12 @@ const scripts: readonly Script[] = [
     summary: "Get the labels of the client library and the players in other languages than English",
   },
   {
+    path: "/client-languages.js",
+    id: "loadClientLanguages",
+    summary:
+      "Get the words of languages, which the client library loads with the first text that may be foreign",
+  },
+  {
     path: "/player.js",
     id: "loadPlayer",
     summary: "Get the module that starts the players and messages of a page",

@@ -1,5 +1,6 @@
 import { Invalid } from "../../../domain/errors.ts";
-import { isSsml, parseSsml } from "../../../domain/text/ssml.ts";
+import { isSsml } from "../../../domain/text/is-ssml.ts";
+import { parseSsml } from "../../../domain/text/ssml.ts";
 import { elementRules } from "../../../domain/text/ssml-rules.ts";
 import { escapeXml } from "../../../domain/text/xml.ts";
 

@@ -65,7 +65,7 @@ export const engineNamed = (model: string, others: string): EngineCode => {
 };
 
 /** These members choose the voice. */
-const voiceMembers = {
+export const voiceMembers = {
   voice: z
     .string()
     .min(1)
@@ -104,7 +104,7 @@ const voiceMembers = {
   }),
 };
 
-const prosodyMembers = {
+export const prosodyMembers = {
   pitch: z.number().min(0).max(2).default(1).meta({ description: "1 is normal." }),
   rate: z.number().min(0).max(2).default(1).meta({ description: "1 is normal." }),
   volume: z
@@ -115,7 +115,7 @@ const prosodyMembers = {
     .meta({ description: "0 is silence: the response is 204 without audio." }),
 };
 
-const format = AudioFormat.optional().meta({
+export const format = AudioFormat.optional().meta({
   description: "A format of the engine. The default is the engine's.",
   examples: ["mp3"],
 });

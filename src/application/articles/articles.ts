@@ -1,0 +1,178 @@
+import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import pLimit from "p-limit";
+import { createSingleFlight } from "../../async/single-flight.ts";
+import type { AudioLength } from "../../audio/formats/audio-length.ts";
+import type { KnownAudio, Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Receipt } from "../../domain/ledger/journal/serving.ts";
+import { monthOf } from "../../domain/ledger/month.ts";
+import type { EpochMs } from "../../domain/time.ts";
+import type { Ledger, NewIdempotentServing } from "../../ledger/ledger.ts";
+import type { AskingLimit, RefusingLimit } from "../../limits/limit.ts";
+import { tryWithMore } from "../../limits/limits.ts";
+import type { ActingKey } from "../access/principal.ts";
+import { isCallersFault, isSilence, servedAudio, voidIfFree } from "../synthesis/charges.ts";
+import type { Planner } from "../synthesis/planner.ts";
+import type { PartSpeaker } from "./part-speaker.ts";
+import { type ArticlePart, type PlannedPart, planParts, type SpokenPart } from "./planned-part.ts";
+
+export type { ArticlePart };
+
+/** A part of an article: `silent` ones have no audio. */
+export type PreparedPart = Pick<ArticlePart, "id" | "request"> & {
+  /** The characters that it is charged, once a month; 0 without audio. */
+  readonly characters: number;
+} & (
+    | { readonly state: "ready"; readonly rendition: Rendition; readonly length: AudioLength }
+    | { readonly state: "pending"; readonly rendition: Rendition }
+    | { readonly state: "silent" }
+    | { readonly state: "failed"; readonly error: ServiceError }
+  );
+
+export interface PreparedArticle {
+  readonly parts: readonly PreparedPart[];
+  /** Parts with the same audio count once. */
+  readonly characters: number;
+}
+
+interface ArticlesOptions {
+  readonly plan: Planner["plan"];
+  readonly ledger: Pick<Ledger, "recordOnce" | "voidServing">;
+  readonly pipeline: Pick<Pipeline, "statRendition">;
+  readonly speaker: PartSpeaker;
+  readonly articles: RefusingLimit;
+  readonly departures: AskingLimit;
+  readonly clock: () => EpochMs;
+}
+
+export type Articles = ReturnType<typeof createArticles>;
+
+/** The charged parts that this process remembers. Each takes about 200 bytes. */
+const maxRemembered = 50_000;
+const maxStats = 16;
+
+/**
+ * Prepares articles: records their parts, each once per website, month and name, and then speaks
+ * those that have no audio.
+ */
+export const createArticles = (options: ArticlesOptions) => {
+  const { plan, ledger, pipeline, speaker, articles, departures, clock } = options;
+  const charged = new LRUCache<string, true>({ maxSize: maxRemembered, sizeCalculation: () => 1 });
+  const flights = createSingleFlight<ReadonlyMap<string, KnownAudio | undefined>>();
+
+  const stat = (part: SpokenPart): Promise<KnownAudio | undefined> => {
+    const [first] = part.renditions;
+    return pipeline.statRendition(speaker.fallback(first.hash) ?? first, never);
+  };
+
+  /** Resolves with what exists of each part's audio, by hash. */
+  const prepare = async (
+    principal: ActingKey,
+    requestId: string,
+    parts: readonly SpokenPart[],
+  ): Promise<ReadonlyMap<string, KnownAudio | undefined>> => {
+    const { apiKey, websiteId } = principal;
+    const month = monthOf(new Date(clock()).toISOString());
+    const partKeyOf = ({ renditions: [{ hash: name }] }: SpokenPart): string =>
+      hash("sha256", JSON.stringify([websiteId, month, name]), "base64url").slice(0, digestLength);
+    const known = await pLimit(maxStats).map(parts, stat);
+    const isMissing = ({ renditions: [{ hash }] }: SpokenPart, index: number): boolean =>
+      known[index] === undefined && speaker.ended(hash) === undefined;
+    const uncharged = parts.filter((part) => !charged.has(partKeyOf(part)));
+    using slot = new DisposableStack();
+    if (uncharged.length > 0 || parts.some(isMissing))
+      slot.defer(await tryWithMore(() => articles.acquire(apiKey)));
+    const receipts = await ledger.recordOnce(
+      principal,
+      uncharged.map((part) => ({
+        ...servingOf(part, `${requestId}-${parts.indexOf(part) + 1}`, known[parts.indexOf(part)]),
+        idempotency: { key: partKeyOf(part), request: partKeyOf(part), website: websiteId },
+      })),
+      never,
+    );
+    for (const part of uncharged) charged.set(partKeyOf(part), true);
+    const missing = parts.filter(isMissing);
+    if (missing.length > 0) {
+      const held = slot.move();
+      const onFailed = (part: SpokenPart, error: unknown): void => {
+        const receipt = receipts.find(({ serving }) => serving.hash === part.renditions[0].hash);
+        if (receipt) settle(receipt, error);
+        if (!isCallersFault(error)) charged.delete(partKeyOf(part));
+      };
+      void speaker.speak({ apiKey, parts: missing, onFailed }).finally(() => held.dispose());
+    }
+    return new Map(parts.map(({ renditions: [{ hash }] }, index) => [hash, known[index]]));
+  };
+
+  /** A part that the service could not speak is not charged. */
+  const settle = (receipt: Receipt, error: unknown): void => {
+    if (!isCallersFault(error)) ledger.voidServing(receipt);
+    else if (isSilence(error)) void voidIfFree({ ledger, departures }, receipt);
+  };
+
+  const present = (
+    planned: PlannedPart,
+    known: ReadonlyMap<string, KnownAudio | undefined>,
+  ): PreparedPart => {
+    const { id, request } = planned;
+    const part = { id, request, characters: 0 };
+    if (planned.kind === "silent") return { ...part, state: "silent" };
+    if (planned.kind === "failed") return { ...part, state: "failed", error: planned.error };
+    const [first] = planned.renditions;
+    const refusal = speaker.refusal(first.hash);
+    if (isSilence(refusal)) return { ...part, state: "silent" };
+    if (refusal instanceof ServiceError) return { ...part, state: "failed", error: refusal };
+    const { characters } = planned.plan;
+    const audio = known.get(first.hash);
+    if (!audio) return { ...part, characters, state: "pending", rendition: first };
+    return { ...part, characters, state: "ready", rendition: audio.rendition, length: audio.length };
+  };
+
+  return {
+    /**
+     * Records all parts that the website was not charged for in this month, or none. Resolves
+     * before any of them is spoken.
+     * @throws {Invalid} with the path of a part
+     * @throws {NotFound} if there is no voice for any part
+     * @throws {KeyIsSuspended} if the parts to be charged exceed the quota
+     * @throws {RateLimited} {Unavailable}
+     */
+    prepare: async (
+      principal: ActingKey,
+      requestId: string,
+      given: readonly ArticlePart[],
+    ): Promise<PreparedArticle> => {
+      const planned = planParts((request) => plan(request, principal.websiteId), given);
+      const spoken = distinct(planned.filter(isSpoken)).filter(
+        ({ renditions: [{ hash }] }) => speaker.refusal(hash) === undefined,
+      );
+      const names = spoken.map(({ renditions: [{ hash }] }) => hash);
+      const flight = `${principal.apiKey} ${hash("sha256", names.join())}`;
+      const { value: known } = await flights.run(flight, () => prepare(principal, requestId, spoken), never);
+      const characters = spoken.reduce((sum, part) => sum + part.plan.characters, 0);
+      return { parts: planned.map((part) => present(part, known)), characters };
+    },
+    close: speaker.close,
+  };
+};
+
+const digestLength = 22;
+
+/** What was begun for a client that has left is completed, because others read the same article. */
+const never = new AbortController().signal;
+
+const isSpoken = (part: PlannedPart): part is PlannedPart & { readonly kind: "spoken" } =>
+  part.kind === "spoken";
+
+const distinct = (parts: readonly SpokenPart[]): SpokenPart[] => [
+  ...new Map(parts.map((part) => [part.renditions[0].hash, part])).values(),
+];
+
+/** The serving is recorded before an engine works for it. */
+const servingOf = (
+  { plan, renditions: [rendition] }: SpokenPart,
+  requestId: string,
+  known: KnownAudio | undefined,
+): Omit<NewIdempotentServing, "idempotency"> =>
+  servedAudio(plan, requestId, { rendition, source: known?.source ?? "miss", failed: [] });

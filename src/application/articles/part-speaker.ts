@@ -1,0 +1,111 @@
+import { LRUCache } from "lru-cache";
+import pLimit, { type LimitFunction } from "p-limit";
+import { type Outcome, retry } from "../../async/retry.ts";
+import type { Time } from "../../async/time.ts";
+import type { Audio, Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
+import { Invalid, Reworded, Unavailable } from "../../domain/errors.ts";
+import type { SpokenPart } from "./planned-part.ts";
+
+export type PartSpeaker = ReturnType<typeof createPartSpeaker>;
+
+interface PartSpeakerOptions {
+  readonly pipeline: Pick<Pipeline, "obtain">;
+  readonly time: Time;
+}
+
+interface Article {
+  readonly apiKey: string;
+  /** The parts in the order in which they are read. */
+  readonly parts: readonly SpokenPart[];
+  /** Called for each part that is not spoken in the end. */
+  readonly onFailed: (part: SpokenPart, error: unknown) => void;
+}
+
+/** Of an article so many parts are spoken at once, and of all articles of a key. */
+const perArticle = 2;
+const perKey = 4;
+/** A part that could not be spoken, by a fault of the service, is tried so many times. */
+const maxAttempts = 5;
+/** Voices that failed are tried again after this time. */
+const fallbackMs = 60_000;
+const maxRemembered = 2_000;
+
+/**
+ * Speaks the parts of articles in the background, in order, in the fair queue of their key. A part
+ * is spoken once at a time.
+ */
+export const createPartSpeaker = ({ pipeline, time }: PartSpeakerOptions) => {
+  const closing = new AbortController();
+  const { signal } = closing;
+  const articles = new Set<Promise<unknown>>();
+  /** The parts that wait or are being spoken, by the hash of their first rendition. */
+  const waiting = new Map<string, PromiseWithResolvers<void>>();
+  const keys = new Map<string, { readonly limit: LimitFunction; articles: number }>();
+  const refusals = new LRUCache<string, Error>({ maxSize: maxRemembered, sizeCalculation: () => 1 });
+  const fallbacks = new LRUCache<string, { readonly rendition: Rendition; readonly until: number }>({
+    maxSize: maxRemembered,
+    sizeCalculation: () => 1,
+  });
+
+  const speakPart = async ({ renditions }: SpokenPart, apiKey: string): Promise<void> => {
+    const [{ hash }] = renditions;
+    const delayAfter = (outcome: Outcome<Audio>, attempt: number): number | undefined =>
+      "error" in outcome && outcome.error instanceof Unavailable && !signal.aborted && attempt < maxAttempts
+        ? outcome.error.retryAfterSeconds * 1_000 * attempt
+        : undefined;
+    const obtain = (): Promise<Audio> => pipeline.obtain(renditions, signal, apiKey);
+    const { rendition } = await retry({ time, signal, delayAfter }, obtain);
+    if (rendition.hash !== hash) fallbacks.set(hash, { rendition, until: time.now() + fallbackMs });
+  };
+
+  /** The number of parts of a key that are spoken at once is limited over all of its articles. */
+  const limitOf = (apiKey: string): { readonly limit: LimitFunction } & Disposable => {
+    const key = keys.get(apiKey) ?? { limit: pLimit(perKey), articles: 0 };
+    key.articles++;
+    keys.set(apiKey, key);
+    const end = (): void => {
+      if (--key.articles === 0) keys.delete(apiKey);
+    };
+    return { limit: key.limit, [Symbol.dispose]: end };
+  };
+
+  const speakArticle = async ({ apiKey, parts, onFailed }: Article): Promise<void> => {
+    using key = limitOf(apiKey);
+    await pLimit(perArticle).map(parts, async (part) => {
+      const [{ hash }] = part.renditions;
+      try {
+        await key.limit(() => speakPart(part, apiKey));
+      } catch (error) {
+        if (error instanceof Invalid || error instanceof Reworded) refusals.set(hash, error);
+        onFailed(part, error);
+      } finally {
+        waiting.get(hash)?.resolve();
+        waiting.delete(hash);
+      }
+    });
+  };
+
+  return {
+    /** Resolves when all parts of the article are spoken, or have failed. */
+    speak: async (article: Article): Promise<void> => {
+      for (const { renditions } of article.parts) waiting.set(renditions[0].hash, Promise.withResolvers());
+      const spoken = speakArticle(article).finally(() => articles.delete(spoken));
+      articles.add(spoken);
+      await spoken;
+    },
+    /** Resolves when the part is spoken or has failed; undefined if it does not wait here. */
+    ended: (hash: string): Promise<void> | undefined => waiting.get(hash)?.promise,
+    /** The reason for which the part will never be spoken, as far as this process knows. */
+    refusal: (hash: string): Error | undefined => refusals.get(hash),
+    /** The rendition that has replaced the part's within a minute. */
+    fallback: (hash: string): Rendition | undefined => {
+      const known = fallbacks.get(hash);
+      return known && known.until > time.now() ? known.rendition : undefined;
+    },
+    /** Resolves when no part is being spoken any more. Those that wait fail. */
+    close: async (): Promise<void> => {
+      closing.abort(new Unavailable("The service is shutting down.", 1));
+      await Promise.all(articles);
+    },
+  };
+};

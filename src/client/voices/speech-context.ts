@@ -1,0 +1,115 @@
+import type { ServiceApi } from "../api/service-api.ts";
+import type { WebsiteVoice } from "../api/website-config.ts";
+import type { Configuration } from "../constructor-options.ts";
+import type { Environment } from "../environment.ts";
+import { isOutage, type VoxledgerError } from "../errors.ts";
+import type { Events } from "../events.ts";
+import { memoizeAsync } from "../memoize-async.ts";
+import type { Player } from "../playback/player.ts";
+import { type SpokenPart, serviceBackend } from "../playback/speech-backend.ts";
+import type { SpeakParams, SpeechContext } from "../speech.ts";
+import type { TextSection } from "../text-parts.ts";
+import type { Transport } from "../transport/transport.ts";
+import { createBackendSelection } from "./backend-selection.ts";
+import { createVoiceSelection } from "./voice-selection.ts";
+
+interface SpeechContextOptions {
+  readonly configuration: Configuration;
+  readonly environment: Environment;
+  readonly api: ServiceApi;
+  /** The voice of the website's configuration. */
+  readonly websiteVoice: () => Promise<WebsiteVoice>;
+  readonly transport: Transport;
+  readonly articleTransport: (parts: readonly SpokenPart[]) => Transport;
+  readonly player: Player;
+  readonly speed: () => number;
+  readonly events: Events;
+  readonly reportError: (error: VoxledgerError) => void;
+}
+
+/** The longest wait for the language of a voice, if the service is busy. */
+const maxWaitMs = 2_000;
+
+/** Headings are short: a single part may be over before the next one is loaded. */
+const articleLookahead = 3;
+
+/** What all speeches of a page share. */
+export const createSpeechContext = ({
+  configuration,
+  environment,
+  api,
+  websiteVoice,
+  transport,
+  articleTransport,
+  player,
+  speed,
+  events,
+  reportError,
+}: SpeechContextOptions): SpeechContext & {
+  /**
+   * The parts of an article, and what loads them.
+   * @throws {VoxledgerError}
+   */
+  prepareDownload(
+    sections: readonly TextSection[],
+    params: SpeakParams,
+  ): Promise<{ readonly parts: readonly SpokenPart[]; readonly transport: Transport }>;
+  /** @throws {VoxledgerError} */
+  prepareVoices(params: Pick<SpeakParams, "defaultVoice">): Promise<void>;
+} => {
+  const { document, navigator, nativeSpeech, now, untilOnline } = environment;
+  const { fallback } = configuration;
+  const languages = new Map<string, () => Promise<string | undefined>>();
+  const languageOf = (voice: string): Promise<string | undefined> => {
+    const load =
+      languages.get(voice) ?? memoizeAsync(async () => (await api.voice(voice, maxWaitMs)).voice?.lang);
+    languages.set(voice, load);
+    return load();
+  };
+  const selectVoices = createVoiceSelection({ configuration, languageOf });
+  const selectBackends = createBackendSelection({
+    configuration,
+    catalog: memoizeAsync(() => api.voices({})),
+    nativeSpeech,
+    pageLanguage: () => document?.documentElement?.lang || undefined,
+    speed,
+    events,
+    now,
+    isHealthy: api.isHealthy,
+    isOffline: () => navigator?.onLine === false,
+    untilOnline: untilOnline ?? (async () => {}),
+  });
+  nativeSpeech?.synthesis.getVoices(); // browsers load their voices after the first call
+
+  /** Without the website's voice, a browser's voice can speak. */
+  const websiteVoiceOrFailure = async () => {
+    try {
+      return { website: await websiteVoice() };
+    } catch (error) {
+      if (fallback === "none" || !nativeSpeech || !isOutage(error as VoxledgerError)) throw error;
+      return { failure: error as VoxledgerError };
+    }
+  };
+
+  return {
+    events,
+    reportError,
+    prepareParts: async (sections, { isArticle, ...params }) => {
+      const { website, failure } = await websiteVoiceOrFailure();
+      const parts = await selectVoices(sections, params, website);
+      const service = serviceBackend({
+        player,
+        prosodyFallback: params.prosodyFallback ?? true,
+        ...(isArticle ? { transport: articleTransport(parts), lookahead: articleLookahead } : { transport }),
+      });
+      return { parts, backends: selectBackends(service, failure) };
+    },
+    prepareDownload: async (sections, params) => {
+      const parts = await selectVoices(sections, params, await websiteVoice());
+      return { parts, transport: articleTransport(parts) };
+    },
+    prepareVoices: async ({ defaultVoice = configuration.defaultVoice }) => {
+      await languageOf(defaultVoice ?? (await websiteVoice()).name);
+    },
+  };
+};
