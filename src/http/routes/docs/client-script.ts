@@ -104,12 +104,15 @@ export const clientScriptOperations = ({ bundles, findPinnedScripts }: ClientScr
     responses,
     errors: [404, 503],
     handle: async ({ params: { hash, file } }, ctx) => {
-      const { pageScriptsHash, pageScripts } = await bundles();
-      const found = hash === pageScriptsHash ? pageScripts : await findPinnedScripts(hash);
+      const { client, pageScriptsHash } = await bundles();
+      const isCurrent = hash === pageScriptsHash;
+      const found: Readonly<Record<string, TaggedContent | string>> | undefined = isCurrent
+        ? client
+        : await findPinnedScripts(hash);
       const path = `/${file}`;
-      const text = found && Object.hasOwn(found, path) ? found[path] : undefined;
-      if (text === undefined) throw new NotFound("There is no such script.");
-      respond(ctx, taggedContent(Buffer.from(text)));
+      const script = found && Object.hasOwn(found, path) ? found[path] : undefined;
+      if (script === undefined) throw new NotFound("There is no such script.");
+      respond(ctx, typeof script === "string" ? taggedContent(Buffer.from(script)) : script);
     },
   }),
 ];
