@@ -36,8 +36,8 @@ export interface VoxledgerConfig {
   /** Speaks with one of the browser's own voices if one matches. Default: false. */
   readonly preferNative?: boolean;
   /**
-   * Labels by language tag, such as `{ nb: { listen: "Lytt" } }`. They have precedence over those of
-   * the website's configuration.
+   * Labels by language tag, such as `{ nb: { listen: "Lytt" } }`. They have precedence over those
+   * of the website's configuration.
    */
   readonly labels?: LabelOverrides;
   /** Maximum number of retries of a request, 0 to 10. Default: 3. */

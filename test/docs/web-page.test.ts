@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { StoredConfig } from "../../src/domain/accounts/website-config.ts";
-import { article, heading, playButton, player } from "../e2e/web-features/article.ts";
+import { article, heading, playButton, player, playerConfig } from "../e2e/web-features/article.ts";
 import { admin } from "../support/client.ts";
 import { openFeatureSite } from "../support/client-library/feature-page.ts";
 import { duringSuite } from "../support/during.ts";
@@ -55,13 +55,23 @@ describe("the page about web pages", () => {
   });
 
   it("has a style that reserves the player's place on wide and on narrow screens", async () => {
-    const { page } = await site.open('<main><div id="player"></div></main>', {
+    await site.configure(playerConfig({ position: { target: "#player" } }));
+    const { page } = await site.open(article.replace("<main>", '<main><div id="player"></div>'), {
       css: only("css", "#player"),
     });
-    const height = () => page.locator("#player").evaluate((place) => place.clientHeight);
-    await page.setViewportSize({ width: 1_000, height: 600 });
-    expect(await height()).to.equal(5.5 * 16);
-    await page.setViewportSize({ width: 500, height: 600 });
-    expect(await height()).to.equal(8.25 * 16);
+    await player(page);
+    for (const [width, rem] of [
+      ...([
+        [1_000, 5.75],
+        [800, 5.75],
+        [799, 8.25],
+        [480, 8.25],
+        [479, 9.5],
+        [360, 9.5],
+      ] as const),
+    ]) {
+      await page.setViewportSize({ width, height: 600 });
+      expect(await page.locator("#player").evaluate((place) => place.clientHeight)).to.equal(rem * 16);
+    }
   });
 });

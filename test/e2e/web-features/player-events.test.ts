@@ -1,9 +1,18 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import type { PlayerHandle } from "../../../src/client/page/player/player-events.ts";
 import { openFeatureSite } from "../../support/client-library/feature-page.ts";
 import { duringSuite } from "../../support/during.ts";
 import { article, first, longArticle, playButton, player, playerConfig, players } from "./article.ts";
+
+/** The property `player` of a player's element. */
+interface PlayerHandle {
+  readonly state: Readonly<Record<string, unknown>> & { readonly totalSeconds: number };
+  play(): void;
+  pause(): void;
+  stop(): void;
+  seek(seconds: number): void;
+  setSpeed(speed: number): void;
+}
 
 interface RecordedEvent {
   readonly type: string;

@@ -211,7 +211,7 @@ describe("the player on a website's page", () => {
 
   it("shifts nothing on a page that reserves its place", async () => {
     await site.configure(playerConfig({ position: { target: "#player" } }));
-    const css = "#player { min-height: 5.5rem; display: flow-root }";
+    const css = "#player { min-height: 5.75rem; display: flow-root }";
     const body = article.replace("<main>", '<main><div id="player"></div>');
     const { page } = await site.open(body, { css, prepare: observeShifts });
     await player(page);

@@ -1,4 +1,5 @@
-import { type Box, freePlace, obstaclesIn } from "./free-place.ts";
+import { type Box, freePlace } from "./free-place.ts";
+import { obstaclesIn } from "./obstacles.ts";
 
 /** Changes of the page may come with each frame, and a check makes the browser lay it out. */
 const minIntervalMs = 250;

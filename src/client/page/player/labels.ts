@@ -31,9 +31,9 @@ const english: Readonly<Record<PlayerLabelName, string>> = {
 };
 
 /**
- * Returns a function that finds the labels for an article: those of its own language, or else of the
- * page's, or else English ones. It returns undefined until they are loaded, and `onLoad` is called
- * then.
+ * Returns a function that finds the labels for an article: those of its own language, or else of
+ * the page's, or else English ones. It returns undefined until they are loaded, and `onLoad` is
+ * called then.
  */
 export const createLabels = (
   { features, voxledger }: Pick<PageContext, "features" | "voxledger">,

@@ -96,7 +96,8 @@ export const dispatchEvents = (
     const { status } = state;
     // At its end, the reading has already gone back to the beginning.
     const ended = { ...last, status, ...(completed && { progress: 1, seconds: last.totalSeconds }) };
-    if (status === "failed" && last.status !== "failed") send("error", { ...state, ...error });
+    const isFailed = !reading.isActive && status !== "idle";
+    if (isFailed && last.status !== status) send("error", { ...state, ...error });
     if (status === "idle" && isStarted) send("end", { ...ended, completed });
     if (status === "playing" && !isStarted) send("start", state);
     if (status === "playing" && performance.now() - sentAt >= progressEveryMs) {
