@@ -4,7 +4,7 @@ import pLimit from "p-limit";
 import { createSingleFlight } from "../../async/single-flight.ts";
 import type { AudioLength } from "../../audio/formats/audio-length.ts";
 import type { KnownAudio, Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
-import { ServiceError } from "../../domain/errors.ts";
+import { Invalid, Reworded, ServiceError } from "../../domain/errors.ts";
 import type { Receipt } from "../../domain/ledger/journal/serving.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
 import type { EpochMs } from "../../domain/time.ts";
@@ -12,7 +12,7 @@ import type { Ledger, NewIdempotentServing } from "../../ledger/ledger.ts";
 import type { AskingLimit, RefusingLimit } from "../../limits/limit.ts";
 import { tryWithMore } from "../../limits/limits.ts";
 import type { ActingKey } from "../access/principal.ts";
-import { isCallersFault, isSilence, servedAudio, voidIfFree } from "../synthesis/charges.ts";
+import { isSilence, servedAudio, voidIfFree } from "../synthesis/charges.ts";
 import type { Planner } from "../synthesis/planner.ts";
 import type { PartSpeaker } from "./part-speaker.ts";
 import { type ArticlePart, type PlannedPart, planParts, type SpokenPart } from "./planned-part.ts";
@@ -97,8 +97,8 @@ export const createArticles = (options: ArticlesOptions) => {
       const held = slot.move();
       const onFailed = (part: SpokenPart, error: unknown): void => {
         const receipt = receipts.find(({ serving }) => serving.hash === part.renditions[0].hash);
+        if (isUnspoken(error)) charged.delete(partKeyOf(part));
         if (receipt) settle(receipt, error);
-        if (!isCallersFault(error)) charged.delete(partKeyOf(part));
       };
       void speaker.speak({ apiKey, parts: missing, onFailed }).finally(() => held.dispose());
     }
@@ -107,7 +107,7 @@ export const createArticles = (options: ArticlesOptions) => {
 
   /** A part that the service could not speak is not charged. */
   const settle = (receipt: Receipt, error: unknown): void => {
-    if (!isCallersFault(error)) ledger.voidServing(receipt);
+    if (isUnspoken(error)) ledger.voidServing(receipt);
     else if (isSilence(error)) void voidIfFree({ ledger, departures }, receipt);
   };
 
@@ -156,6 +156,9 @@ export const createArticles = (options: ArticlesOptions) => {
     close: speaker.close,
   };
 };
+
+/** True if the text is not at fault: the part may be spoken later. */
+const isUnspoken = (error: unknown): boolean => !(error instanceof Invalid || error instanceof Reworded);
 
 const digestLength = 22;
 

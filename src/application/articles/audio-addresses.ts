@@ -1,13 +1,15 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
-import { NotFound } from "../../domain/errors.ts";
+import type { EngineCode } from "../../domain/synthesis/speech.ts";
 import type { EpochMs } from "../../domain/time.ts";
-import type { Authenticator } from "../access/authentication.ts";
+import type { FindActiveKey } from "../access/active-key.ts";
+import type { FindEngine } from "../synthesis/planner.ts";
 
-/** What an address adds to the name of the audio. */
+/** What an address adds to the name of the audio. All but `signature` is only of private audio. */
 export interface AddressQuery {
   readonly signature?: string | undefined;
-  /** Only of private audio: the API key, and the Unix time in seconds until which it is valid. */
   readonly key?: string | undefined;
+  readonly engine?: string | undefined;
+  /** Unix seconds. */
   readonly expires?: string | undefined;
 }
 
@@ -18,6 +20,13 @@ export interface OpenedAddress {
   readonly isPromised: boolean;
 }
 
+interface AudioAddressesOptions {
+  readonly namingKey: KeyObject;
+  readonly findActiveKey: FindActiveKey;
+  readonly findEngine: FindEngine;
+  readonly clock: () => EpochMs;
+}
+
 export type AudioAddresses = ReturnType<typeof createAudioAddresses>;
 
 const hourMs = 60 * 60_000;
@@ -25,26 +34,23 @@ const validMs = 24 * hourMs;
 
 /**
  * Signs the addresses of the parts of articles, and verifies them. The address of public audio is
- * the same for everybody and for ever, so that a CDN stores it once; its signature only tells every
- * instance that the audio is promised. That of private audio is valid for a day, and as long as its
- * key may be used.
+ * the same for everybody and for ever, so that a CDN stores it once; its signature tells every
+ * instance that the audio is promised. That of private audio is valid for a day, and as long as a
+ * request with its key would get the audio.
  */
 export const createAudioAddresses = ({
   namingKey,
-  authenticator,
+  findActiveKey,
+  findEngine,
   clock,
-}: {
-  readonly namingKey: KeyObject;
-  readonly authenticator: Pick<Authenticator, "actFor">;
-  readonly clock: () => EpochMs;
-}) => {
-  // A JSON array, like the digests of Idempotency-Keys, whose first element is an API key; names of
-  // audio are digests of JSON objects under the same key.
-  const signatureOf = (name: string, { key, expires }: AddressQuery): string =>
+}: AudioAddressesOptions) => {
+  // This digests a JSON array whose first element is no API key, as it is in the digests of
+  // Idempotency-Keys. Names of audio are digests of JSON objects under the same key.
+  const signatureOf = (name: string, { key, engine, expires }: AddressQuery): string =>
     createHmac("sha256", namingKey)
-      .update(JSON.stringify(["address", name, key, expires]))
+      .update(JSON.stringify(["address", name, key, engine, expires]))
       .digest("base64url")
-      .slice(0, 22);
+      .slice(0, signatureLength);
 
   const isSigned = (name: string, query: AddressQuery): boolean => {
     const expected = Buffer.from(signatureOf(name, query));
@@ -52,37 +58,37 @@ export const createAudioAddresses = ({
     return given.length === expected.length && timingSafeEqual(given, expected);
   };
 
-  const mayUse = (apiKey: string): boolean => {
-    try {
-      return authenticator.actFor(apiKey).suspension === undefined;
-    } catch (error) {
-      if (error instanceof NotFound) return false;
-      throw error;
-    }
+  /** False if the key is suspended, or the website has no credentials for the engine any more. */
+  const mayHear = (apiKey: string, engine: string): boolean => {
+    const key = findActiveKey(apiKey);
+    return key !== undefined && findEngine(engine as EngineCode, key.websiteId) !== undefined;
   };
 
   return {
     /** The query of the address of public or private audio. */
-    sign: (name: string, apiKey: string): Readonly<Record<string, string>> => {
+    sign: (name: string, apiKey: string, engine: EngineCode): Readonly<Record<string, string>> => {
       if (name.startsWith("public/")) return { signature: signatureOf(name, {}) };
-      // The same for an hour, so that a browser's cache finds it again.
+      // The same for an hour, so that the reader's browser finds the audio in its cache.
       const end = Math.floor((clock() + validMs) / hourMs) * hourMs;
-      const query = { key: apiKey, expires: String(end / 1_000) };
+      const query = { key: apiKey, engine, expires: String(end / 1_000) };
       return { ...query, signature: signatureOf(name, query) };
     },
     /**
-     * Opens the address of the object: its file name, which both folders may have. An address that
-     * is not valid for private audio is one of public audio, which does not exist.
+     * Opens the address of an object of this file name, which is in one of the folders. An address
+     * that is not valid for private audio is one of public audio, which does not exist.
      * @throws {Unavailable} if it is unknown whether the key may be used
      */
-    open: (object: string, { signature, key, expires }: AddressQuery): OpenedAddress => {
+    open: (object: string, query: AddressQuery): OpenedAddress => {
       const name = `public/${object}`;
+      const { signature, key, engine, expires } = query;
       if (signature === undefined) return { name, isPromised: false };
-      if (key === undefined || expires === undefined)
+      if (key === undefined || engine === undefined || expires === undefined)
         return { name, isPromised: isSigned(name, { signature }) };
       const own = `private/${object}`;
-      const isValid = isSigned(own, { signature, key, expires }) && Number(expires) * 1_000 > clock();
-      return isValid && mayUse(key) ? { name: own, isPromised: true } : { name, isPromised: false };
+      const isValid = isSigned(own, query) && Number(expires) * 1_000 > clock();
+      return isValid && mayHear(key, engine) ? { name: own, isPromised: true } : { name, isPromised: false };
     },
   };
 };
+
+const signatureLength = 22;

@@ -3,13 +3,15 @@ import pLimit, { type LimitFunction } from "p-limit";
 import { type Outcome, retry } from "../../async/retry.ts";
 import type { Time } from "../../async/time.ts";
 import type { Audio, Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
-import { Invalid, Reworded, Unavailable } from "../../domain/errors.ts";
+import { Forbidden, Invalid, Reworded, Unavailable } from "../../domain/errors.ts";
+import type { FindActiveKey } from "../access/active-key.ts";
 import type { SpokenPart } from "./planned-part.ts";
 
 export type PartSpeaker = ReturnType<typeof createPartSpeaker>;
 
 interface PartSpeakerOptions {
   readonly pipeline: Pick<Pipeline, "obtain">;
+  readonly findActiveKey: FindActiveKey;
   readonly time: Time;
 }
 
@@ -34,7 +36,7 @@ const maxRemembered = 2_000;
  * Speaks the parts of articles in the background, in order, in the fair queue of their key. A part
  * is spoken once at a time.
  */
-export const createPartSpeaker = ({ pipeline, time }: PartSpeakerOptions) => {
+export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeakerOptions) => {
   const closing = new AbortController();
   const { signal } = closing;
   const articles = new Set<Promise<unknown>>();
@@ -53,8 +55,10 @@ export const createPartSpeaker = ({ pipeline, time }: PartSpeakerOptions) => {
       "error" in outcome && outcome.error instanceof Unavailable && !signal.aborted && attempt < maxAttempts
         ? outcome.error.retryAfterSeconds * 1_000 * attempt
         : undefined;
-    const obtain = (): Promise<Audio> => pipeline.obtain(renditions, signal, apiKey);
-    const { rendition } = await retry({ time, signal, delayAfter }, obtain);
+    const { rendition } = await retry({ time, signal, delayAfter }, async () => {
+      if (!findActiveKey(apiKey)) throw new Forbidden("The key has been suspended.");
+      return await pipeline.obtain(renditions, signal, apiKey);
+    });
     if (rendition.hash !== hash) fallbacks.set(hash, { rendition, until: time.now() + fallbackMs });
   };
 

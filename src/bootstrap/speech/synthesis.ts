@@ -2,6 +2,7 @@ import { catalog } from "../../../projections/catalog.ts";
 import { credentials } from "../../../projections/credentials.ts";
 import { lexicons } from "../../../projections/lexicons.ts";
 import { platforms } from "../../../projections/platforms.ts";
+import { createFindActiveKey } from "../../application/access/active-key.ts";
 import type { NamingKey } from "../../application/accounts/naming-key.ts";
 import { createArticles } from "../../application/articles/articles.ts";
 import { createAudioAddresses } from "../../application/articles/audio-addresses.ts";
@@ -60,7 +61,8 @@ export const composeSynthesis = (
   const { departures } = limits;
   const delivery = limitDelivery(createDelivery({ pipeline: audio.pipeline, ledger, departures }), limits);
   const planner = createPlanner({ ...audio, namingKey, sharesAudio, catalogOf, lexicons: websiteLexicons });
-  const speaker = createPartSpeaker({ pipeline: audio.pipeline, time: backgroundTime });
+  const findActiveKey = createFindActiveKey(authenticator);
+  const speaker = createPartSpeaker({ pipeline: audio.pipeline, findActiveKey, time: backgroundTime });
   const articles = createArticles({
     ...planner,
     ...limits,
@@ -73,7 +75,7 @@ export const composeSynthesis = (
   return {
     catalogOf,
     articles,
-    audioAddresses: createAudioAddresses({ namingKey, authenticator, clock }),
+    audioAddresses: createAudioAddresses({ ...audio, namingKey, findActiveKey, clock }),
     promisedAudio: createPromisedAudio({ audioReads: audio.pipeline, speaker, time: backgroundTime }),
     audioNames: createAudioNames({ ...planner, ledger }),
     voices: createVoices({ catalogOf, platforms: runner.view(platforms), nativeVoices }),

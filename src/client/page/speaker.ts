@@ -19,16 +19,19 @@ export const createSpeaker = (voxledger: Voxledger) => {
     voxledger.setSpeed(speed);
     try {
       // Caches may hold a library from before it had articles.
-      const isArticle = own.isArticle && "speakArticle" in voxledger;
-      return await (isArticle
-        ? voxledger.speakArticle(own.sections, params)
-        : voxledger.speak(own.sections, params));
+      if (own.isArticle && "speakArticle" in voxledger) {
+        return await voxledger.speakArticle(own.sections, params);
+      }
+      return await voxledger.speak(forLibrary(voxledger, own.sections), params);
     } finally {
       if (current === own) current = undefined;
     }
   };
 
   return {
+    /** Loads what the first speech needs. A library that a cache has kept may lack the method. */
+    prepare: (defaultVoice: string | undefined): void =>
+      void voxledger.prepare?.(defaultVoice === undefined ? {} : { defaultVoice }),
     /**
      * Speaks sections at the user's request, and cancels the current speech.
      * @throws {VoxledgerError}
@@ -65,6 +68,10 @@ export const createSpeaker = (voxledger: Voxledger) => {
     },
   };
 };
+
+/** An earlier library, which a cache may have kept for an hour, speaks texts alone. */
+const forLibrary = (voxledger: Partial<Voxledger>, sections: readonly TextSection[]) =>
+  voxledger.prepare ? sections : sections.map(({ text }) => text).join("\n\n");
 
 /** True if the browser lets the page play audio without a question. */
 export const mayPlay = (): boolean => navigator.userActivation?.hasBeenActive ?? true;

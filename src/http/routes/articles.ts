@@ -6,7 +6,7 @@ import { v2Formats } from "../../domain/synthesis/formats.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
 import { publicUrlPath } from "../../domain/synthesis/recipe.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
-import { prosodyParameters } from "../../domain/synthesis/speech.ts";
+import { type EngineCode, prosodyParameters } from "../../domain/synthesis/speech.ts";
 import { noStore } from "../caching/cache-control.ts";
 import { namedSchema } from "../kernel/named-schema.ts";
 import { json, jsonRequest, type Operation, operation } from "../kernel/operation.ts";
@@ -177,12 +177,14 @@ export const articleOperation = ({
     },
   });
 
-type Address = (name: string) => string;
+type Address = (name: string, engine: EngineCode) => string;
 
 const addressesFor =
   (base: string, apiKey: string, { sign }: Pick<AudioAddresses, "sign">): Address =>
-  (name) =>
-    `${base}${publicUrlPath(name.replace(/^private/, "public"))}?${new URLSearchParams(sign(name, apiKey))}`;
+  (name, engine) => {
+    const query = new URLSearchParams(sign(name, apiKey, engine));
+    return `${base}${publicUrlPath(name.replace(/^private/, "public"))}?${query}`;
+  };
 
 type PartResponse = z.output<typeof ArticlePartResponse>;
 
@@ -193,9 +195,9 @@ const presentPart = (part: PreparedPart, address: Address): PartResponse => {
   const { name, recipe, hasMarks, voice } = part.rendition;
   const isPublic = recipe.websiteId === undefined;
   return {
-    ...{ id, state, url: address(name), characters },
+    ...{ id, state, url: address(name, recipe.engine), characters },
     ...(state === "ready" && { seconds: secondsOf(part) }),
-    ...(hasMarks && isPublic && { marks: address(marksName(name)) }),
+    ...(hasMarks && isPublic && { marks: address(marksName(name), recipe.engine) }),
     format: recipe.format as PartResponse["format"],
     ...{ voice, lang: recipe.lang, prosodyApplied: [...recipe.applied] },
   };

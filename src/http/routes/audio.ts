@@ -115,6 +115,10 @@ const addressQuery: RequestPart<AddressQuery, z.ZodObject> = {
       .string()
       .optional()
       .meta({ description: "In addresses of private audio: the API key for which it was signed." }),
+    engine: z
+      .string()
+      .optional()
+      .meta({ description: "In addresses of private audio: the engine that speaks it." }),
     expires: z
       .string()
       .optional()
@@ -125,7 +129,7 @@ const addressQuery: RequestPart<AddressQuery, z.ZodObject> = {
       const value = query[name];
       return typeof value === "string" && value.length <= 100 ? value : undefined;
     };
-    return { signature: one("signature"), key: one("key"), expires: one("expires") };
+    return { signature: one("signature"), key: one("key"), engine: one("engine"), expires: one("expires") };
   },
 };
 

@@ -62,6 +62,30 @@ export const audioResponses = (api: DescribedApi): void => {
       await post(413, oversized);
     });
 
+    rule("POST /v2/articles, and the audio of its parts", async () => {
+      const headers = { ...authorize(api.website), ...json };
+      const post = (status: number, body: unknown) => send(status, "POST", "/v2/articles", body, headers);
+      const parts = [
+        { id: "1", text: "Held to its word" },
+        { id: "2", text: "…" },
+        { id: "3", text: "x", lang: "xx-XX" },
+      ];
+      for (let times = 0; times < 2; times++) {
+        const article = api.asJson(await post(200, { voice: "UK English Female", parts }));
+        const { pathname, search } = new URL(article.parts[0].url);
+        for (const [status, more] of [
+          [200, {}],
+          [206, { Range: "bytes=0-9" }],
+          [416, { Range: "bytes=9999999-" }],
+        ] as const)
+          await get(status, pathname + search, more);
+        await expectStatus(200, { method: "HEAD", path: pathname + search });
+      }
+      await post(400, { parts });
+      await post(404, { parts: parts.slice(2) });
+      await post(413, oversized);
+    });
+
     rule("POST /v2/audio/name, and the same for an operator", async () => {
       const request = { voice: "UK English Female", text: "Held to its word" };
       const headers = { ...authorize(api.website), ...json };

@@ -83,7 +83,8 @@ describe("GET /audio/{object}", () => {
     });
     const audioAddresses = createAudioAddresses({
       namingKey: createSecretKey(Buffer.alloc(32)),
-      authenticator: { actFor: () => testPrincipal() },
+      findActiveKey: () => testPrincipal(),
+      findEngine: () => undefined,
       clock: () => 0,
     });
     const promisedAudio = createPromisedAudio({

@@ -79,6 +79,7 @@ type Texts = PlayerLabels["labels"];
 const playLabels = {
   idle: "listen",
   failed: "tryAgain",
+  unavailable: "listen",
   paused: "resume",
   loading: "pause",
   playing: "pause",
@@ -216,8 +217,9 @@ const statusText = (reading: Reading, texts: Texts): Part => {
   return {
     node,
     update: () => {
+      const { status } = reading;
       const waiting = reading.isWaiting ? texts.waiting : "";
-      const text = reading.status === "failed" ? texts.failed : waiting;
+      const text = status === "failed" || status === "unavailable" ? texts[status] : waiting;
       if (node.textContent !== text) node.textContent = text;
     },
   };

@@ -1,3 +1,4 @@
+import { isOutage } from "../../errors.ts";
 import type { Boundary, EventKind, Listener, SpeakParams, TextPart } from "../../voxledger.ts";
 import type { PageContext } from "../feature.ts";
 import { sectionOf } from "../text/language.ts";
@@ -5,7 +6,7 @@ import type { Paragraph } from "../text/paragraphs.ts";
 import { ArticleText } from "./article-text.ts";
 import { ReadingProgress } from "./reading-progress.ts";
 
-type ReadingStatus = "idle" | "loading" | "playing" | "paused" | "failed";
+type ReadingStatus = "idle" | "loading" | "playing" | "paused" | "failed" | "unavailable";
 
 const tickMs = 250;
 
@@ -68,7 +69,7 @@ export class Reading {
     return this.#status;
   }
   get isActive(): boolean {
-    return this.#status !== "idle" && this.#status !== "failed";
+    return !["idle", "failed", "unavailable"].includes(this.#status);
   }
   /** True if audio is expected, and none was played for a while. */
   get isWaiting(): boolean {
@@ -232,7 +233,7 @@ export class Reading {
     this.#changeTo("loading");
     spoken.then(
       ({ cancelled }) => speech === this.#speech && this.#end("idle", cancelled),
-      () => speech === this.#speech && this.#end("failed"),
+      (error) => speech === this.#speech && this.#end(isOutage(error) ? "unavailable" : "failed"),
     );
   }
 
@@ -268,7 +269,7 @@ export class Reading {
   }
 
   /** The next start continues here, unless the article was read to its end. */
-  #end(status: "idle" | "failed", keepsPlace = true): void {
+  #end(status: "idle" | "failed" | "unavailable", keepsPlace = true): void {
     this.#unmark();
     this.#progress.leavePart();
     if (!keepsPlace) this.#progress.moveTo(0, 0);

@@ -23,9 +23,9 @@ const maxInsertions = 10;
 
 /** Adds a player to every article that has a text, also to those that a script adds later. */
 export const showPlayers: Feature = (context) => {
-  const { features, voxledger, signal } = context;
+  const { features, voxledger, speaker, signal } = context;
   void chooseVoice(features.webPlayer.voice, voxledger).then((voice) => {
-    void voxledger.prepare({ ...(voice !== undefined && { defaultVoice: voice }) });
+    speaker.prepare(voice);
     if (!signal.aborted) followArticles(context, speakParams(features.webPlayer, voice));
   });
 };

@@ -1,0 +1,133 @@
+import { expect } from "chai";
+import { createPromisedAudio } from "../../../src/application/articles/promised-audio.ts";
+import type { AudioInfo } from "../../../src/audio/store/audio-store.ts";
+import { Unavailable } from "../../../src/domain/errors.ts";
+import { limits } from "../../../src/limits/limits.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
+import { rejection } from "../../support/rejection.ts";
+
+const name = `public/${"ab".repeat(32)}.mp3`;
+const hash = "ab".repeat(32);
+const never = new AbortController().signal;
+const info: AudioInfo = {
+  size: 1,
+  length: { samples: 1, sampleRate: 8_000 },
+  usedAt: 0,
+  hasChecksum: () => true,
+};
+
+describe("promised audio", () => {
+  let time: ManualTime;
+  let stored: Set<string>;
+  let stats: number;
+  let spokenHere: Map<string, PromiseWithResolvers<void>>;
+  let promised: ReturnType<typeof createPromisedAudio>;
+
+  beforeEach(() => {
+    time = createManualTime();
+    stored = new Set();
+    stats = 0;
+    spokenHere = new Map();
+    promised = createPromisedAudio({
+      audioReads: {
+        statAudio: async (one) => {
+          stats++;
+          return stored.has(one) ? info : undefined;
+        },
+      },
+      speaker: { ended: (one) => spokenHere.get(one)?.promise },
+      time,
+    });
+  });
+
+  const waitAs = (client?: string, signal = never): Promise<void> =>
+    promised.untilReady(name, client, signal);
+  /** Lets time pass, and the store respond in between. */
+  const pass = async (ms: number): Promise<void> => {
+    for (let passed = 0; passed < ms; passed += 50) {
+      time.advance(50);
+      for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate);
+    }
+  };
+
+  it("is there at once if it is stored, and nothing waits", async () => {
+    stored.add(name);
+    await waitAs("c");
+    expect([stats, time.waiting()]).to.deep.equal([1, 0]);
+  });
+
+  it("is found within a quarter of a second after another process has stored it", async () => {
+    const waiting = waitAs("c");
+    await pass(100);
+    stored.add(name);
+    await pass(250);
+    await waiting;
+    expect(time.waiting()).to.equal(0);
+  });
+
+  it("is found as soon as this process has spoken it", async () => {
+    const spoken = Promise.withResolvers<void>();
+    spokenHere.set(hash, spoken);
+    const waiting = waitAs("c");
+    await until(() => time.waiting() > 0);
+    stored.add(name);
+    spokenHere.delete(hash);
+    spoken.resolve();
+    await waiting;
+    expect(time.now()).to.equal(0);
+  });
+
+  it("is refused with 503 after exactly 30 seconds", async () => {
+    const waiting = rejection(waitAs("c"));
+    await until(() => time.waiting() > 0);
+    await pass(29_950);
+    let isRefused = false;
+    void waiting.then(() => {
+      isRefused = true;
+    });
+    await pass(0);
+    expect(isRefused).to.equal(false);
+    await pass(50);
+    expect(await waiting)
+      .to.be.instanceOf(Unavailable)
+      .and.to.have.property("retryAfterSeconds");
+    expect(time.waiting()).to.equal(0);
+  });
+
+  it("is refused at once if this process could not speak it", async () => {
+    const failed = Promise.withResolvers<void>();
+    spokenHere.set(hash, failed);
+    const waiting = rejection(waitAs("c"));
+    await until(() => time.waiting() > 0);
+    spokenHere.delete(hash);
+    failed.resolve();
+    expect(await waiting).to.be.instanceOf(Unavailable);
+    expect(time.now()).to.equal(0);
+  });
+
+  it("is looked up once for all requests that wait", async () => {
+    const waiting = Array.from({ length: 50 }, () => waitAs("c"));
+    await pass(50);
+    const before = stats;
+    await pass(100);
+    expect(stats).to.equal(before + 1);
+    stored.add(name);
+    await pass(300);
+    await Promise.all(waiting);
+  });
+
+  it("is waited for by a limited number of requests of a client, but by more of a CDN", async () => {
+    const { atMost } = limits.waiting;
+    const leaving = new AbortController();
+    const ofClient = Array.from({ length: atMost }, () => rejection(waitAs("c", leaving.signal)));
+    const ofCdn = Array.from({ length: atMost + 1 }, () => rejection(waitAs(undefined, leaving.signal)));
+    await pass(50);
+    expect(await rejection(waitAs("c"))).to.be.instanceOf(Unavailable);
+    const another = rejection(waitAs("another", leaving.signal));
+    leaving.abort(new Error("left"));
+    for (const left of await Promise.all([...ofClient, ...ofCdn, another]))
+      expect(left).to.have.property("message", "left");
+    stored.add(name);
+    await waitAs("c");
+  });
+});

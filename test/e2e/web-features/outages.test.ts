@@ -1,0 +1,221 @@
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import { admin } from "../../support/client.ts";
+import {
+  type FeaturePage,
+  type FeatureWindow,
+  openFeatureSite,
+} from "../../support/client-library/feature-page.ts";
+import {
+  endUtterance,
+  installNativeVoices,
+  type NativeVoiceOptions,
+  untilUtterances,
+} from "../../support/client-library/native-voices.ts";
+import { duringSuite, duringTest } from "../../support/during.ts";
+import { playButton, player, playerConfig, players } from "./article.ts";
+
+declare const window: FeatureWindow;
+
+const first = "The harbour was quiet this morning, and the boats had not left with the tide.";
+const second = "They left in the evening, when the wind had turned and the rain was over.";
+const third = "In the night the lights of the town were all that could be seen from the sea.";
+const arabic = "غادر القطار المدينة في المساء.";
+const body = `<main><article><p>${first}</p><p>${second}</p><p lang="ar">${arabic}</p><p>${third}</p></article></main>`;
+
+const everywhere: readonly NativeVoiceOptions[] = [
+  { lang: "en-US", localService: false },
+  { lang: "en-GB" },
+  { lang: "ar-SA" },
+];
+const unavailable = "Listening is unavailable right now";
+
+describe("a page whose service cannot speak", () => {
+  const shared = duringSuite(openFeatureSite);
+  afterEach(() => shared.closePages());
+
+  const open = async (
+    site: typeof shared,
+    voices: readonly NativeVoiceOptions[],
+    { attributes = "", prepare }: { attributes?: string; prepare?: (page: Page) => Promise<unknown> } = {},
+  ): Promise<FeaturePage> => {
+    await site.configure(playerConfig());
+    const head = `<script type="module" src="${site.service.url}/player.js" data-api-key="${site.website.apiKey}" ${attributes}></script>`;
+    return await site.open(body, {
+      head,
+      prepare: async (page) => {
+        await installNativeVoices(page, voices);
+        await prepare?.(page);
+      },
+    });
+  };
+  const listen = async (feature: FeaturePage) => {
+    const shown = await player(feature.page);
+    await playButton(shown).click();
+    return shown;
+  };
+  const refuse = (page: Page, status: number, headers: Record<string, string> = {}): Promise<void> =>
+    page.route(/synthesize/, (route) =>
+      route.fulfill({
+        status,
+        headers: {
+          "Access-Control-Allow-Origin": "*",
+          "Access-Control-Expose-Headers": "*",
+          "Content-Type": "application/json",
+          ...headers,
+        },
+        body: JSON.stringify({ error: { message: `status ${status}`, statusCode: status } }),
+      }),
+    );
+  /** Says all parts with the browser's voices, and returns them. */
+  const hearNative = async (page: Page, count: number) => {
+    for (let spoken = 1; spoken <= count; spoken++) {
+      await untilUtterances(page, spoken);
+      await endUtterance(page);
+    }
+    return (await untilSpokenBy(page)).map(({ text, voice }) => [voice, text]);
+  };
+  const untilSpokenBy = (page: Page) =>
+    page.evaluate(() => (window as unknown as { utterances: { text: string; voice: string }[] }).utterances);
+
+  describe("with a suspended key", () => {
+    const suspended = duringTest(async () => {
+      const suspend = (change: "suspend" | "reinstate") =>
+        admin(shared.service.url, "POST", `/keys/${shared.website.apiKey}/${change}`, { reason: "a test" });
+      return { suspend: () => suspend("suspend"), close: async () => void (await suspend("reinstate")) };
+    });
+
+    it("reads with the browser's voices, found by the language alone, and shows no player at the next load", async () => {
+      const feature = await open(shared, everywhere);
+      const { status } = await suspended.suspend();
+      expect(status).to.equal(200);
+      const asked: string[] = [];
+      feature.page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+      await listen(feature);
+      expect(await hearNative(feature.page, 4)).to.deep.equal([
+        ["en-GB", first],
+        ["en-GB", second],
+        ["ar-SA", arabic],
+        ["en-GB", third],
+      ]);
+      expect(asked.filter((path) => path !== "/v2/text/synthesize")).to.deep.equal([]);
+      await feature.page.reload();
+      await feature.page.waitForLoadState("networkidle");
+      expect(await players(feature.page).count()).to.equal(0);
+    });
+
+    it("tells that listening is unavailable where the browser has no voice that may speak", async () => {
+      const remote = [{ lang: "en-US", localService: false }];
+      for (const [voices, attributes] of [
+        [[], ""],
+        [remote, ""],
+        [everywhere, 'data-fallback="none"'],
+      ] as const) {
+        const feature = await open(shared, voices, { attributes });
+        await suspended.suspend();
+        const shown = await listen(feature);
+        await shown.getByRole("status").filter({ hasText: unavailable }).waitFor();
+        expect(await shown.textContent()).not.to.match(/again/i);
+        expect(await untilSpokenBy(feature.page)).to.deep.equal([]);
+        await suspended.close();
+      }
+    });
+
+    it("reads with a voice that sends the text to its maker only if the page allows that", async () => {
+      const remote = [{ lang: "en-US", localService: false }];
+      const feature = await open(shared, remote, { attributes: 'data-fallback="native-remote"' });
+      await suspended.suspend();
+      await listen(feature);
+      expect(await hearNative(feature.page, 1)).to.deep.equal([["en-US", first]]);
+    });
+  });
+
+  for (const [status, headers] of [
+    [500, {}],
+    [429, { "Retry-After": "40" }],
+  ] as const) {
+    it(`continues at the same part after a status ${status}`, async () => {
+      const feature = await open(shared, everywhere);
+      const shown = await player(feature.page);
+      await feature.page.route(/synthesize/, async (route) => {
+        const text = new URL(route.request().url()).searchParams.get("text");
+        if (text === first) return await route.continue();
+        await route.fulfill({
+          status,
+          headers: { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*", ...headers },
+        });
+      });
+      await playButton(shown).click();
+      expect(await hearNative(feature.page, 3)).to.deep.equal([
+        ["en-GB", second],
+        ["ar-SA", arabic],
+        ["en-GB", third],
+      ]);
+      await shown.getByText("Listen").waitFor();
+    });
+  }
+
+  it("waits for a short refusal, and for its own fault tells that the article cannot be read", async () => {
+    const feature = await open(shared, everywhere);
+    let refusals = 0;
+    await feature.page.route(/synthesize/, async (route) => {
+      if (refusals++ > 0) return await route.continue();
+      const headers = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
+      await route.fulfill({ status: 429, headers: { ...headers, "Retry-After": "1" } });
+    });
+    await listen(feature);
+    await feature.untilEnded(1);
+    expect(await untilSpokenBy(feature.page)).to.deep.equal([]);
+
+    const refused = await open(shared, everywhere);
+    await refuse(refused.page, 400);
+    const shown = await listen(refused);
+    await shown.getByRole("status").filter({ hasText: "could not be read aloud" }).waitFor();
+    expect(await untilSpokenBy(refused.page)).to.deep.equal([]);
+  });
+
+  it("reads on with a browser's voice while it is offline, and then with the service again", async () => {
+    const feature = await open(shared, everywhere);
+    const shown = await player(feature.page);
+    await feature.page.context().setOffline(true);
+    await playButton(shown).click();
+    const [spoken] = await untilUtterances(feature.page, 1);
+    expect(spoken?.text).to.equal(first);
+    await endUtterance(feature.page);
+    await untilUtterances(feature.page, 2);
+    await feature.page.context().setOffline(false);
+    await endUtterance(feature.page);
+    await untilUtterances(feature.page, 3); // finds out that the service is back
+    await feature.page.waitForResponse(/health/);
+    await endUtterance(feature.page);
+    await feature.untilSpoken(third);
+    await feature.untilEnded(1);
+    await shown.getByText("Listen").waitFor();
+  });
+
+  it("waits for the network without a voice of the browser, and resumes by itself", async () => {
+    const feature = await open(shared, []);
+    const shown = await player(feature.page);
+    await feature.page.context().setOffline(true);
+    await playButton(shown).click();
+    await feature.page.waitForRequest(/synthesize/);
+    await feature.page.waitForEvent("requestfailed", (request) => request.url().includes("synthesize"));
+    await feature.page.context().setOffline(false);
+    await feature.untilEnded(4);
+  });
+
+  describe("because it has ended", () => {
+    const own = duringTest(openFeatureSite);
+
+    it("continues in the middle of the article", async () => {
+      const feature = await open(own, everywhere);
+      const shown = await player(feature.page);
+      await playButton(shown).click();
+      await feature.untilSpoken(first);
+      await feature.page.waitForResponse(/synthesize/);
+      await own.service.close();
+      const spoken = await hearNative(feature.page, 2);
+      expect(spoken.at(-1)).to.deep.equal(["en-GB", third]);
+    });
+  });
+});
