@@ -15,13 +15,13 @@ import {
 
 /**
  * Starts the players and spoken messages of the website's configuration. Loads the code for them
- * only if the configuration enables one. Resolves with a function that removes them from the page
- * and cancels its speech.
+ * only if the configuration enables one and something can speak. Resolves with a function that
+ * removes them from the page and cancels its speech.
  * @throws {VoxledgerError} if the configuration cannot be loaded
  */
 export const startPage = async (voxledger: Voxledger): Promise<() => void> => {
-  const { features } = await voxledger.config();
-  if (!isAnyEnabled(features)) return () => {};
+  const { features, suspended } = await voxledger.config();
+  if (!isAnyEnabled(features) || (suspended && !(await voxledger.canFallBack()))) return () => {};
   const { startFeatures } = await import("./features.ts");
   return startFeatures(voxledger, features);
 };

@@ -26,7 +26,8 @@ const scripts: readonly Script[] = [
   {
     path: "/client-languages.js",
     id: "loadClientLanguages",
-    summary: "Get the words of languages, which the client library loads with the first text that may be foreign",
+    summary:
+      "Get the words of languages, which the client library loads with the first text that may be foreign",
   },
   {
     path: "/player.js",
