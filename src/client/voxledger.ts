@@ -16,7 +16,7 @@ import type {
   VoiceReportResponse,
   VoicesByLanguage,
 } from "./api/voices.ts";
-import type { WebsiteConfig } from "./api/website-config.ts";
+import type { CurrentConfig } from "./api/website-config.ts";
 import { resolveConfiguration, type VoxledgerConfig } from "./constructor-options.ts";
 import { defaultEnvironment, type Environment } from "./environment.ts";
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
@@ -62,13 +62,13 @@ export class Voxledger {
   readonly #events: Events;
   readonly #environment: Environment;
   readonly #api: ServiceApi;
-  readonly #loadConfig: (options?: { reload: boolean }) => Promise<WebsiteConfig>;
+  readonly #loadConfig: (options?: { reload: boolean }) => Promise<CurrentConfig>;
   readonly #player: Player;
   readonly #speechContext: ReturnType<typeof createSpeechContext>;
   readonly #closed = new AbortController();
   readonly #reportedErrors = new WeakSet<VoxledgerError>();
   /** Undefined until the service has sent it. */
-  #config: WebsiteConfig | undefined;
+  #config: CurrentConfig | undefined;
   #speed = 1;
   #speech: Speech | undefined;
 
@@ -128,8 +128,13 @@ export class Voxledger {
   }
 
   /** Requests the website's configuration again, and with it a new token. */
-  config(): Promise<WebsiteConfig> {
+  config(): Promise<CurrentConfig> {
     return this.#loadConfig({ reload: true });
+  }
+
+  /** True if a voice of the browser may read this page while the service cannot or will not speak. */
+  canFallBack(): Promise<boolean> {
+    return this.#speechContext.canFallBack();
   }
 
   /** All voices, or those that exist on a platform. */
@@ -256,7 +261,7 @@ export class Voxledger {
     this.#loadConfig().catch((error) => this.#reportError(asVoxledgerError(error)));
   }
 
-  async #fetchConfig(): Promise<WebsiteConfig> {
+  async #fetchConfig(): Promise<CurrentConfig> {
     const config = await this.#api.config();
     const isFirst = this.#config === undefined;
     this.#config = config;

@@ -17,7 +17,7 @@ import type {
   VoicesByLanguage,
   VoiceWithLinks,
 } from "./voices.ts";
-import type { WebsiteConfig } from "./website-config.ts";
+import type { CurrentConfig } from "./website-config.ts";
 
 export interface OriginVerification {
   readonly verified: boolean;
@@ -51,7 +51,7 @@ export const createServiceApi = ({
     /**
      * Resolves with the website's configuration, and stores the token that the response carries.
      */
-    config: async (): Promise<WebsiteConfig> => {
+    config: async (): Promise<CurrentConfig> => {
       try {
         return await requestConfig(session, closed);
       } catch (error) {
@@ -112,10 +112,10 @@ export const createServiceApi = ({
   };
 };
 
-const requestConfig = async (session: Session, closed: AbortSignal): Promise<WebsiteConfig> => {
+const requestConfig = async (session: Session, closed: AbortSignal): Promise<CurrentConfig> => {
   const { auth, ...config } = await session.request(
     { path: "v2/config", cache: "no-store" }, // a cached response would carry an expired token
-    readJson<WebsiteConfig & { auth?: AuthToken }>,
+    readJson<CurrentConfig & { auth?: AuthToken }>,
     closed,
   );
   session.storeToken(auth);

@@ -2,6 +2,11 @@ import type { WebsiteConfig } from "../../domain/accounts/website-config.ts";
 
 /** The configuration of a website. Members that the operator did not set have their defaults. */
 export type { WebsiteConfig };
+/** The configuration as the service sends it. */
+export interface CurrentConfig extends WebsiteConfig {
+  /** Present while the website's key is suspended: the service refuses to speak. */
+  readonly suspended?: true;
+}
 export type WebsiteVoice = WebsiteConfig["voice"];
 export type WebsiteFeatures = WebsiteConfig["features"];
 export type SpokenText = WebsiteFeatures["welcomeMessage"];

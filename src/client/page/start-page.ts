@@ -1,10 +1,10 @@
-import { Voxledger, type WebsiteConfig, type WebsiteFeatures } from "../voxledger.ts";
+import { Voxledger, type WebsiteFeatures } from "../voxledger.ts";
 import { configOf } from "./tag-options.ts";
 
 /**
  * Starts the players and spoken messages of the website's configuration. Loads the code for them
- * only if the configuration enables one. Resolves with a function that removes them from the page
- * and cancels its speech.
+ * only if the configuration enables one and something can speak. Resolves with a function that
+ * removes them from the page and cancels its speech.
  * @throws {VoxledgerError} if the configuration cannot be loaded
  */
 export const startPage = async (voxledger: Voxledger): Promise<() => void> => {
@@ -25,7 +25,8 @@ export const startPlayer = async (
   place: Element,
   article?: string,
 ): Promise<() => void> => {
-  const { features, analytics } = await voxledger.config();
+  const config = await voxledger.config();
+  const { features } = config;
   const id = String(++places);
   place.setAttribute(placeAttribute, id);
   const target = `[${placeAttribute}="${id}"]`;
@@ -40,7 +41,7 @@ export const startPlayer = async (
     selector: article ?? innermost,
     position: { target, at: "inside" } as const,
   };
-  return await start(voxledger, { features: { ...allDisabled(features), webPlayer }, analytics });
+  return await start(voxledger, { ...config, features: { ...allDisabled(features), webPlayer } });
 };
 
 const placeAttribute = "data-voxledger-place";
@@ -48,8 +49,9 @@ let places = 0;
 
 const start = async (
   voxledger: Voxledger,
-  { features, analytics }: Pick<WebsiteConfig, "features" | "analytics">,
+  { features, analytics, suspended }: Awaited<ReturnType<Voxledger["config"]>>,
 ): Promise<() => void> => {
+  if (suspended && !(await voxledger.canFallBack())) return () => {};
   const { startFeatures } = await import("./features.ts");
   return startFeatures(voxledger, features, analytics);
 };

@@ -19,7 +19,13 @@ import { callerIn, websiteOf } from "../kernel/request-state.ts";
 /** `exp` is in Unix seconds. */
 const AuthToken = namedSchema("AuthToken", { exp: z.int(), token: z.string() });
 
-export const ConfigResponse = namedSchema("ConfigResponse", { ...websiteConfig.shape, auth: AuthToken });
+export const ConfigResponse = namedSchema("ConfigResponse", {
+  ...websiteConfig.shape,
+  suspended: z.literal(true).exactOptional().meta({
+    description: "Present while the key is suspended: the service refuses to speak.",
+  }),
+  auth: AuthToken,
+});
 
 const verifyOriginResponse = namedSchema("VerifyOriginResponse", {
   verified: z.boolean().meta({
@@ -56,7 +62,9 @@ const readConfig = ({ websites, accessTokens }: AccessOptions): Operation =>
     responses: { 200: { description: "The current configuration.", content: json(ConfigResponse) } },
     handle: (_, ctx) => {
       const { config } = websites.get(websiteOf(ctx));
-      return { ...config, auth: accessTokens.issue(callerIn(ctx.state).principal) };
+      const { principal } = callerIn(ctx.state);
+      const suspended = principal.suspension && ({ suspended: true } as const);
+      return { ...config, ...suspended, auth: accessTokens.issue(principal) };
     },
   });
 
