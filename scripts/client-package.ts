@@ -71,6 +71,9 @@ const buildPackage = async (out: string, repository: string | undefined): Promis
       ...options,
       entryPoints: Object.entries(entries).map(([name, source]) => ({ in: join(client, source), out: name })),
       format: "esm",
+      // Names stay: they are in the stack traces of applications.
+      minifySyntax: true,
+      minifyWhitespace: true,
       splitting: true,
       chunkNames: "chunks/[name]-[hash]",
       external: [...external],

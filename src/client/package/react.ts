@@ -1,3 +1,5 @@
+"use client"; // frameworks with server components render both in the browser, too
+
 /** A hook and a component for React. */
 
 import { createElement, type ReactElement, useCallback, useEffect, useRef, useState } from "react";
