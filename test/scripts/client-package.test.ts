@@ -273,6 +273,9 @@ describe("the package @voxledger/client", () => {
         await page.locator("#speak", { hasText: "idle" }).waitFor();
         expect(await players(page).count()).to.equal(1);
         expect(errors).to.deep.equal([]);
+        const loaded = 'performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname)';
+        const paths: string[] = await page.evaluate(loaded);
+        expect(paths.filter((path) => path === "/v2/config")).to.have.length(1); // one client for both
         await page.close();
       });
     }

@@ -14,9 +14,17 @@ interface Entry {
 
 const clients = new Map<string, Entry>();
 
+/** Configurations are the same if they differ only in their order, or in flags that are off. */
+const keyOf = (config: VoxledgerConfig): string =>
+  JSON.stringify(
+    Object.entries(config)
+      .filter(([, value]) => value !== undefined && value !== false)
+      .toSorted(),
+  );
+
 /** @throws {TypeError} for invalid options */
 export const shareClient = (config: VoxledgerConfig): SharedClient => {
-  const key = JSON.stringify(Object.entries(config).toSorted());
+  const key = keyOf(config);
   const entry = clients.get(key) ?? { voxledger: new Voxledger(config), users: 0 };
   clients.set(key, entry);
   entry.users += 1;
