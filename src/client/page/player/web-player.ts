@@ -2,6 +2,7 @@ import type { SpeakParams, WebPlayerFeature } from "../../voxledger.ts";
 import type { Feature, PageContext } from "../feature.ts";
 import { readParagraphs } from "../text/paragraphs.ts";
 import { queryAll } from "../text/selectors.ts";
+import { createOwnerOf, type OwnerOf } from "../text/what-is-read.ts";
 import { MiniPlayer } from "./mini-player.ts";
 import { createPlayerView } from "./player-view.ts";
 import { Reading } from "./reading.ts";
@@ -88,7 +89,8 @@ const addPlayer = (context: PageContext, article: Element, params: SpeakParams) 
     mini?.update();
   };
   if (webPlayer.navigation.paragraphClick) {
-    article.addEventListener("click", (event) => startAtClick(event as MouseEvent, reading, webPlayer), {
+    const ownerOf: OwnerOf = (element) => createOwnerOf(article, webPlayer)(element);
+    article.addEventListener("click", (event) => startAtClick(event as MouseEvent, reading, ownerOf), {
       signal,
     });
   }
@@ -107,11 +109,11 @@ const interactive =
  * A click on a paragraph's text reads from there. A click that selects text, or that the page
  * handles, does not.
  */
-const startAtClick = (event: MouseEvent, reading: Reading, { paragraphSelector }: WebPlayerFeature): void => {
+const startAtClick = (event: MouseEvent, reading: Reading, ownerOf: OwnerOf): void => {
   const { target, detail, defaultPrevented } = event;
   if (defaultPrevented || detail > 1 || !(target instanceof Element) || target.closest(interactive)) return;
   if (getSelection()?.isCollapsed === false) return;
-  const paragraph = target.closest(paragraphSelector);
+  const paragraph = ownerOf(target);
   if (paragraph) reading.startAt(paragraph);
 };
 
