@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
 import { pageScripts } from "../../projections/page-scripts.ts";
+import { createReadWebsitePage } from "../application/accounts/website-page.ts";
 import { sharedCatalog } from "../application/catalog/website-catalog.ts";
 import type { Gallery } from "../application/gallery/gallery.ts";
 import { createFindPinnedScripts } from "../application/page-scripts.ts";
@@ -37,6 +38,7 @@ import type { Sealer } from "./event-log/seals.ts";
 import type { HealthChecks, StatusParts } from "./health.ts";
 import type { AudioParts } from "./speech/audio.ts";
 import type { SynthesisParts } from "./speech/synthesis.ts";
+import { openRequestPage } from "./website-servers.ts";
 
 /** Everything that the operations call. */
 interface Application {
@@ -205,6 +207,10 @@ const composeRouter = (
     eventLog,
     voiceFiles,
     gallery,
+    readWebsitePage: createReadWebsitePage({
+      websites: core.websites,
+      requestPage: openRequestPage(settings.upstreamNetworks, log),
+    }),
   });
   const { adminTokens, auditorTokens } = settings;
   const admin = { adminTokens, auditorTokens, failures: access.limits.failures, clientOf };

@@ -35,10 +35,13 @@ export const startPlayer = async (
     throw new TypeError(`No element around the player matches ${features.webPlayer.selector}.`);
   }
   const innermost = `${around}:has(${target}):not(:has(${around} ${target}))`;
+  const { sanitize } = features.webPlayer;
   const webPlayer = {
     ...features.webPlayer,
     enabled: true,
     selector: article ?? innermost,
+    // An article in the article, such as a comment, is not a part of its text.
+    sanitize: { ...sanitize, exclude: [...sanitize.exclude, `${innermost} ${around}`] },
     position: { target, at: "inside" } as const,
   };
   return await start(voxledger, { ...config, features: { ...allDisabled(features), webPlayer } });

@@ -25,10 +25,14 @@ export const createFallback = (
   }
   const { synthesis } = nativeSpeech;
   synthesis.getVoices(); // browsers load their voices after the first call
+  let loading: Promise<unknown> | undefined;
   const isAllowed = ({ localService }: NativeVoice): boolean => localService || fallback === "native-remote";
   return {
     isAllowed: true,
-    load: () => nativeVoices(synthesis),
+    load: () => {
+      loading ??= nativeVoices(synthesis); // a browser without voices is waited for once
+      return loading;
+    },
     voiceFor: (text, lang = pageLanguage() ?? "en") =>
       voiceOfLanguage(synthesis.getVoices().filter(isAllowed), canBe(text, lang) ? lang : "en"),
   };
