@@ -26,10 +26,12 @@ describe("the element voxledger-listen", () => {
 
   it("shows the player in itself and reads the article around it, although the website has no player", async () => {
     const { page, untilSpoken, complaints } = await open(
-      `<article><h2>${heading}</h2>${element()}<p>${first}</p></article><article><p>${second}</p></article>`,
+      `<article><h2>${heading}</h2>${element()}<p>${first}</p><article><p>${second}</p></article></article><article><p>${second}</p></article>`,
     );
     await playButton(shown(page)).click();
     await untilSpoken(heading);
+    const slider = shown(page).locator("input.progress");
+    expect(await slider.getAttribute("aria-valuetext")).to.equal("Paragraph 1 of 2");
     expect(await players(page).count()).to.equal(1);
     expect(complaints).to.deep.equal([]);
   });
