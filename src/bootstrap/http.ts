@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
+import { createReadWebsitePage } from "../application/accounts/website-page.ts";
 import { sharedCatalog } from "../application/catalog/website-catalog.ts";
 import type { Gallery } from "../application/gallery/gallery.ts";
 import { withLegacyAddresses } from "../audio/legacy/legacy-addresses.ts";
@@ -35,6 +36,7 @@ import type { Sealer } from "./event-log/seals.ts";
 import type { HealthChecks, StatusParts } from "./health.ts";
 import type { AudioParts } from "./speech/audio.ts";
 import type { SynthesisParts } from "./speech/synthesis.ts";
+import { openRequestPage } from "./website-servers.ts";
 
 /** Everything that the operations call. */
 interface Application {
@@ -202,6 +204,10 @@ const composeRouter = (
     eventLog,
     voiceFiles,
     gallery,
+    readWebsitePage: createReadWebsitePage({
+      websites: core.websites,
+      requestPage: openRequestPage(settings.upstreamNetworks, log),
+    }),
   });
   const { adminTokens, auditorTokens } = settings;
   const admin = { adminTokens, auditorTokens, failures: access.limits.failures, clientOf };

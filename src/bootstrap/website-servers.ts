@@ -1,9 +1,10 @@
 import type { Logger } from "pino";
+import { PageUnreadable, type RequestPage } from "../application/accounts/website-page.ts";
 import { type PostWebhook, WebhookUnreachable } from "../application/webhooks/send-message.ts";
 import { EngineFailed, errorMessage } from "../domain/errors.ts";
 import type { UpstreamDeadlines } from "../engines/provider-http/connection.ts";
 import { createExchange, type Exchange } from "../engines/provider-http/exchange.ts";
-import { UpstreamFailed, unreachable } from "../engines/provider-http/request-failed.ts";
+import { UnprovenEnd, UpstreamFailed, unreachable } from "../engines/provider-http/request-failed.ts";
 import {
   type AllowedNetworks,
   createSsrfGuard,
@@ -107,4 +108,42 @@ const webhookError = (error: unknown): unknown => {
   return status === undefined
     ? new WebhookUnreachable("the server cannot be reached or does not respond", { cause: error })
     : new WebhookUnreachable(`HTTP ${status}: redirects are not followed`, { status, cause: error });
+};
+
+/**
+ * Bodies are not compressed, so that their size is known. Firewalls refuse clients without a name.
+ */
+const pageHeaders = {
+  ...{ Accept: "text/html", "Accept-Encoding": "identity", "User-Agent": "Voxledger" },
+  Connection: "close",
+};
+
+export const openRequestPage = (networks: AllowedNetworks, log: Logger): RequestPage => {
+  const exchange = openWebsitesExchange(networks, { deadlines, log });
+  return async (url, signal) => {
+    const request = { method: "GET", url, headers: pageHeaders, returnsRedirects: true } as const;
+    try {
+      const response = await exchange(request, signal);
+      return { ...response, body: pageBody(response.body, signal) };
+    } catch (error) {
+      throw pageError(error, signal);
+    }
+  };
+};
+
+/** HTML that ends with its connection needs no proof of its end: a preview may be incomplete. */
+async function* pageBody(body: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer> {
+  try {
+    yield* body;
+  } catch (error) {
+    if (!(error instanceof UnprovenEnd)) throw pageError(error, signal);
+  }
+}
+
+const pageError = (cause: unknown, signal: AbortSignal): unknown => {
+  signal.throwIfAborted();
+  if (cause instanceof ForbiddenAddress)
+    return new PageUnreadable(`its address is not allowed (${cause.why})`, { cause });
+  if (!(cause instanceof UpstreamFailed)) return cause;
+  return new PageUnreadable("the website cannot be reached or does not respond completely", { cause });
 };

@@ -92,9 +92,13 @@ describe("the command line over one log", () => {
     for (const args of readingCommands("vlk_none", "web_none")) {
       const { exitCode, stdout, stderr } = await runCommand({ DATA_DIR: absent }, args);
       expect({ exitCode, stdout }, args.join(" ")).to.deep.equal({ exitCode: 1, stdout: "" });
-      expect(stderr).to.match(/^error: .*no such file.*\n$/);
+      expect(stderr).to.match(/^error: DATA_DIR: .*no such file.*\n$/);
+      expect(stderr).to.include(`${join(absent, "events.db")}. Set DATA_DIR to`);
     }
     expect(existsSync(absent)).to.equal(false);
+    const elsewhere = { EVENT_STORE: `sqlite:${join(absent, "log.db")}` };
+    const { stderr } = await runCommand({ DATA_DIR: folder, ...elsewhere }, ["website", "list"]);
+    expect(stderr).to.match(/^error: EVENT_STORE: .*no such file.*log\.db/);
   });
 
   it("reads a read-only log without changing it", async () => {

@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { readLastTimeOfServices } from "../../application/clock/last-time.ts";
 import { raiseLogFormat } from "../../application/log-format.ts";
 import { operator } from "../../cli/command.ts";
 import type { ArchiveToFile } from "../../cli/commands/archive.ts";
@@ -22,7 +23,8 @@ export const composeArchiveToFile =
     await using file = deletes && (await exists(path)) ? undefined : await createNewFile(path);
     await using log = await openSealedLog(settings, machine);
     const keys = await readSealKeys(settings.dataDir);
-    const archives = createArchiveJournals({ ...log, keys });
+    const lastTime = await readLastTimeOfServices(log.store);
+    const archives = createArchiveJournals({ ...log, keys, lastTime });
     if ("again" in request) {
       if (file) await archives.writeAgain(request.again, file);
       return { file: request.again };

@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { dirname, normalize, resolve } from "node:path";
 import type { ClockCheck } from "../../application/clock/clock-check.ts";
 import { requireLogFormat } from "../../application/log-format.ts";
 import { afterErrors, retry } from "../../async/retry.ts";
@@ -14,6 +14,7 @@ import { withRightClock } from "../../eventstore/right-clock.ts";
 import { openSqliteEventStore } from "../../eventstore/sqlite/sqlite-event-store.ts";
 import type { SqliteThreads } from "../../eventstore/sqlite/threads.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
+import { exists } from "../../files/exists.ts";
 import { BadSetting, type Settings, withSettingName } from "../../settings/read-settings.ts";
 import { noTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
 import type { ServiceClock } from "../clock/service-clock.ts";
@@ -117,7 +118,7 @@ const measured = (store: EventStore, { clockCheck, machineClock, time }: Service
 
 /** The EventStoreDB client is large: it is imported only where it is configured. */
 const openDriver = async (
-  { eventStore }: Pick<Settings, "eventStore">,
+  { dataDir, eventStore }: Pick<Settings, "dataDir" | "eventStore">,
   readOnly: boolean,
   clock: () => EpochMs,
   threads: SqliteThreads | undefined,
@@ -127,6 +128,10 @@ const openDriver = async (
     return await openEventStoreDB({ url: eventStore.url, readOnly });
   }
   if (!readOnly) await makePrivateDirectory(dirname(eventStore.path));
+  else if (dirname(eventStore.path) === normalize(dataDir) && !(await exists(eventStore.path)))
+    throw new BadSetting(
+      `DATA_DIR: there is no such file: ${resolve(eventStore.path)}. Set DATA_DIR to the data directory of the service; without it, that is ./data in the current directory`,
+    );
   return await openSqliteEventStore({ path: eventStore.path, readOnly, clock, threads });
 };
 

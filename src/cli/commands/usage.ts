@@ -37,9 +37,12 @@ export const registerUsageCommand: Register = (program, { read }) => {
     ) {
       const isOfKey = apiKey !== undefined && !all && day === undefined;
       if (isOfKey) return await showKey.call(this, apiKey, options);
-      if (apiKey === undefined && all && day !== undefined && Object.keys(options).length === 0)
-        return await showDay.call(this, day);
-      this.error("error: usage needs either an API key, or --all with --day and no other option");
+      if (apiKey !== undefined || !all || day === undefined)
+        this.error("error: usage needs either an API key, or --all with --day");
+      const others = this.options.filter((option) => option.attributeName() in options);
+      if (others.length === 0) return await showDay.call(this, day);
+      const why = options.archive ? ": the totals of a day are in the log, also of archived journals" : "";
+      this.error(`error: usage --all takes no ${others.map(({ long }) => long).join(", ")}${why}`);
     });
 };
 

@@ -1,6 +1,6 @@
 import type { WebPlayerFeature } from "../voxledger.ts";
 import type { Paragraph } from "./text/paragraphs.ts";
-import { validSelectors } from "./text/selectors.ts";
+import { paragraphsIn } from "./text/what-is-read.ts";
 
 export type Highlighter = ReturnType<typeof createHighlighter>;
 
@@ -35,15 +35,13 @@ const css = `
  * Highlights the spoken paragraph and word, if the configuration enables that. Every content
  * security policy allows custom highlights, and style sheets that scripts create.
  */
-export const createHighlighter = (
-  { enabled, theme, navigation, paragraphSelector }: WebPlayerFeature,
-  signal: AbortSignal,
-) => {
+export const createHighlighter = (webPlayer: WebPlayerFeature, signal: AbortSignal) => {
+  const { enabled, theme, navigation } = webPlayer;
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
   const softColor = typeof theme === "object" ? theme.accentSoft : undefined;
   if (softColor !== undefined) useColor(sheet.cssRules[0], softColor);
-  if (enabled && navigation.paragraphClick) showClickable(sheet, paragraphSelector);
+  if (enabled && navigation.paragraphClick) showClickable(sheet, webPlayer);
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 
   let marked: Element | undefined;
@@ -83,7 +81,8 @@ const useColor = (media: CSSRule | undefined, color: string): void => {
   rule.style.setProperty("box-shadow", `0 0 0 4px ${color}`);
 };
 
-const showClickable = (sheet: CSSStyleSheet, paragraph: string): void => {
-  if (validSelectors([paragraph]).length === 0) return;
-  sheet.insertRule(`[${clickableAttribute}] :is(${paragraph}) { cursor: pointer }`, sheet.cssRules.length);
+const showClickable = (sheet: CSSStyleSheet, webPlayer: WebPlayerFeature): void => {
+  const paragraphs = paragraphsIn(webPlayer);
+  if (paragraphs === undefined) return;
+  sheet.insertRule(`[${clickableAttribute}] :is(${paragraphs}) { cursor: pointer }`, sheet.cssRules.length);
 };

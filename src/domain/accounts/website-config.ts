@@ -176,7 +176,10 @@ const webPlayer = z
   .strictObject({
     enabled: off,
     selector: selector.default("article"),
-    paragraphSelector: selector.default("p, h2, h3, li"),
+    paragraphSelector: selector.default("p, h2, h3, li").meta({
+      description:
+        "The elements that are read. For exactly the default, the player reads further elements too: h1 to h6, blockquote, figcaption, dt, dd and caption.",
+    }),
     position: position.default("before"),
     theme: theme.default("neutral"),
     controls,

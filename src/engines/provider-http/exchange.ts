@@ -20,6 +20,8 @@ export interface UpstreamRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** True if the caller checks the targets of redirects: they are returned. */
+  readonly returnsRedirects?: boolean;
   /**
    * If given, a WebSocket is opened, which sends these messages. The response has the status 101
    * and a chunk for each message received.
@@ -39,7 +41,10 @@ export interface UpstreamRequest {
 }
 
 export interface UpstreamResponse {
-  /** It is never the status of a redirect: a redirect fails, because its target is not checked. */
+  /**
+   * It is never the status of a redirect, unless the request returns redirects: a redirect fails,
+   * because its target is not checked.
+   */
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /**
@@ -121,7 +126,7 @@ const send = (request: UpstreamRequest, context: SendContext): Promise<UpstreamR
       const waitedMs = headers.arrived();
       response = head.on("error", () => undefined);
       const status = head.statusCode ?? 0;
-      if (status >= 300 && status < 400) return giveUp(redirected(status));
+      if (status >= 300 && status < 400 && !request.returnsRedirects) return giveUp(redirected(status));
       resolve({ status, headers: head.headers, body: pacedBody(head, context, waitedMs) });
     });
   });

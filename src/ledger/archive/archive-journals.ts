@@ -102,19 +102,25 @@ export interface ArchiveOptions {
   /** The keys that sign files and seals. */
   readonly keys: readonly NoteVerifier[];
   readonly clock: () => EpochMs;
+  /**
+   * The time at which a service last recorded something. With it, a clock that is ahead archives
+   * nothing recent. Default: the clock is right.
+   */
+  readonly lastTime?: EpochMs;
   /** An event has at most this many journals. Default: 5,000, whose event has 0.2 MB. */
   readonly maxJournals?: number;
 }
 
 export const createArchiveJournals = (options: ArchiveOptions): ArchiveJournals => {
   const { store, seals, signer, keys, clock, maxJournals: max = 5_000 } = options;
+  const { lastTime = Number.POSITIVE_INFINITY } = options;
 
   const select = async (requested: string, metadata: EventMetadata, only?: ReadonlySet<string>) => {
     const before = parse(month, requested);
     const { data: seal } = await seals.seal(metadata);
     const selected = await selectJournals(store, {
       ...{ before, max, only },
-      now: clock(),
+      now: Math.min(clock(), lastTime),
       sealedUpTo: seal.position,
     });
     if (selected.heads.length === 0) throw nothingToArchive(before);
@@ -195,7 +201,7 @@ const nothingToArchive = (before: string): Invalid =>
   new Invalid([
     {
       path: ["before"],
-      message: `no journal ended before ${before} and more than 90 days ago, or archives have them all.`,
+      message: `no journal ended before ${before} and more than 90 days before now and the newest serving, or archives have them all.`,
     },
   ]);
 

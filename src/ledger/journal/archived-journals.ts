@@ -27,24 +27,24 @@ const maxConcurrentReads = 8;
  * Returns those of the journals whose first event is no longer in the log.
  * @throws {EventStoreUnavailable}
  */
-export const findDeleted = async (
+export const findMissing = async (
   store: Readable,
   journals: readonly string[],
 ): Promise<ReadonlySet<string>> => {
-  const deleted = new Set<string>();
+  const missing = new Set<string>();
   await pLimit(maxConcurrentReads).map(journals, async (journal) => {
     const first = await readEvent(store, journalStream(journal));
-    if (first?.revision !== 0) deleted.add(journal);
+    if (first?.revision !== 0) missing.add(journal);
   });
-  return deleted;
+  return missing;
 };
 
 /**
  * The archived journals whose first event is no longer in the log. A deletion may be in progress.
  * @throws {EventStoreUnavailable}
  */
-export const readDeletedJournals = async (store: Readable): Promise<ReadonlySet<string>> =>
-  await findDeleted(
+export const readMissingJournals = async (store: Readable): Promise<ReadonlySet<string>> =>
+  await findMissing(
     store,
     (await readArchives(store)).flatMap(({ data }) => data.journals),
   );

@@ -6,7 +6,7 @@ import { provenEvent } from "../../domain/ledger/seals/proven-event.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { type EventMetadata, type EventStore, readEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
-import { DeletedMeanwhile, readDeletedJournals } from "../journal/archived-journals.ts";
+import { DeletedMeanwhile, readMissingJournals } from "../journal/archived-journals.ts";
 import { readSealedEvents } from "./sealed-log.ts";
 import type { Seals } from "./seals.ts";
 
@@ -38,8 +38,8 @@ async function* exportLines(
   const { revision, data } = await seals.seal(metadata);
   const writer = createExportWriter(signer);
   try {
-    const deleted = await readDeletedJournals(store);
-    const leftOut = new Set([...deleted].map(journalStream));
+    const missing = await readMissingJournals(store);
+    const leftOut = new Set([...missing].map(journalStream));
     for await (const event of readSealedEvents(store, { journals: true })) {
       if (event.position > data.position) break;
       if (leftOut.has(event.stream)) continue;
@@ -47,7 +47,7 @@ async function* exportLines(
     }
     const seal = await readEvent(store, sealsStream, { fromInclusive: revision });
     if (seal) yield writer.add(provenEvent(seal));
-    if ((await readDeletedJournals(store)).difference(deleted).size > 0)
+    if ((await readMissingJournals(store)).difference(missing).size > 0)
       throw new DeletedMeanwhile(
         "archived journals were deleted while the log was exported: export it again",
       );

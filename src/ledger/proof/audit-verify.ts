@@ -19,7 +19,7 @@ import type { NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
 import { type EventStore, EventStoreDamaged, readLastEvent } from "../../eventstore/event-store.ts";
 import { readLog } from "../../eventstore/follow-events.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
-import { DeletedMeanwhile, findDeleted, readDeletedJournals } from "../journal/archived-journals.ts";
+import { DeletedMeanwhile, findMissing, readMissingJournals } from "../journal/archived-journals.ts";
 import { type ArchiveFile, type FoundArchive, findArchives, withArchives } from "./archive-files.ts";
 
 export interface VerifyOptions {
@@ -78,8 +78,8 @@ export const verifyLog = async (store: EventStore, options: VerifyOptions): Prom
 };
 
 /** True if journals were deleted after the beginning of the verification. */
-const isDeletedSince = async (store: EventStore, { absent }: KnownEnds): Promise<boolean> =>
-  (await readDeletedJournals(store)).difference(absent).size > 0;
+const isDeletedSince = async (store: EventStore, { missingJournals }: KnownEnds): Promise<boolean> =>
+  (await readMissingJournals(store)).difference(missingJournals).size > 0;
 
 const deletedMeanwhile = (cause: unknown): DeletedMeanwhile =>
   new DeletedMeanwhile(
@@ -89,7 +89,7 @@ const deletedMeanwhile = (cause: unknown): DeletedMeanwhile =>
 
 /** What must be known of the log before its events are verified: a seal covers what precedes it. */
 interface KnownFirst {
-  /** It has at least the heads of absent journals. */
+  /** It has at least the heads of missing journals. */
   readonly plan: readonly SealPlan[];
   readonly archives: readonly PlannedArchive[];
   /** The archived journals whose first event is in the log. Others are not read. */
@@ -99,7 +99,7 @@ interface KnownFirst {
 /** The last revisions that were read. The verification ends before later seals and archives. */
 interface KnownEnds {
   /** The archived journals that were deleted before the verification. */
-  readonly absent: ReadonlySet<string>;
+  readonly missingJournals: ReadonlySet<string>;
   readonly lastSeal: number;
   readonly lastRegistered: number;
 }
@@ -114,14 +114,14 @@ const readFirst = async (store: EventStore): Promise<KnownFirst & KnownEnds> => 
     lastRegistered = event.revision;
   }
   const archived = archives.flatMap(({ journals }) => journals);
-  const absent = await findDeleted(store, archived);
-  const begun = new Set(archived.filter((journal) => !absent.has(journal)));
+  const missingJournals = await findMissing(store, archived);
+  const begun = new Set(archived.filter((journal) => !missingJournals.has(journal)));
   const plan: SealPlan[] = [];
   for await (const event of store.readStream(sealsStream)) {
     if (event.revision > lastSeal) break;
-    addToPlan(plan, event, (journal) => absent.has(journal));
+    addToPlan(plan, event, (journal) => missingJournals.has(journal));
   }
-  return { plan, archives, begun, absent, lastSeal, lastRegistered };
+  return { plan, archives, begun, missingJournals, lastSeal, lastRegistered };
 };
 
 async function* coveredEvents(
@@ -201,9 +201,9 @@ const verifyEvents = async (
   const sealedUpTo = plan.at(-1)?.position ?? -1;
   const sealed = archives.filter(({ position }) => position <= sealedUpTo);
   const found = await findArchives(files, sealed);
-  const missing = missingJournals(sealed, found, begun);
-  const absent = new Set([...missing.values()].flat());
-  const verifier = createLogVerifier({ keys, kept, archives, absent, plan });
+  const missing = missingByFile(sealed, found, begun);
+  const missingJournals = new Set([...missing.values()].flat());
+  const verifier = createLogVerifier({ keys, kept, archives, missingJournals, plan });
   for await (const event of withArchives(readEvents(verifier), found)) {
     if (verifier.findForeign(event)) verifier.addForeign(event);
     else verifier.add(event);
@@ -215,7 +215,7 @@ const verifyEvents = async (
 };
 
 /** The journals that are not in the log, by the digest of the archive that was not given. */
-const missingJournals = (
+const missingByFile = (
   archives: readonly PlannedArchive[],
   found: readonly FoundArchive[],
   begun: ReadonlySet<string>,

@@ -14,7 +14,7 @@ import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { readSettings, type Settings } from "../../../src/settings/read-settings.ts";
-import { writeOldJournals } from "../../ledger/archive/old-journals.ts";
+import { openNewJournal, writeOldJournals } from "../../ledger/archive/old-journals.ts";
 import { sealing } from "../../ledger/proof/sealed-store.ts";
 import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 
@@ -22,10 +22,11 @@ import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 const start = "2026-01-05T10:00:00.000Z";
 
 /** Writes journals that no seal covers yet: the key of seals is not that of the tests. */
-const writeJournals = async (store: EventStore): Promise<void> => {
+const writeJournals = async (store: EventStore, isInUse = true): Promise<void> => {
   const { log, post, seals: real } = sealing(store, start);
   const seals = { ...real, seal: async () => ({}) as never };
   await writeOldJournals({ log, post, seals, exported: async () => Buffer.alloc(0) });
+  if (isInUse) await openNewJournal(store);
   await store.close();
 };
 
@@ -212,6 +213,18 @@ describe("voxledger archive", () => {
     expect((await archive(inFolder("none"), "January")).stderr).to.include("Must be YYYY-MM");
     expect((await command("archive", inFolder("none"))).exitCode).to.equal(2);
     expect(await readdir(folder)).to.deep.equal(["data"]);
+  });
+
+  it("takes no journal for old by its machine's clock alone, however often it is repeated", async () => {
+    const data = inFolder("unused");
+    const path = join(data, "events.db");
+    await writeJournals(await openSqliteEventStore({ path, clock: () => Date.parse(start) }), false);
+    for (const time of ["first", "second"]) {
+      const args = ["archive", "--before", "2026-02", "--delete", inFolder("recent")];
+      const { exitCode, stderr } = await voxledger(readSettings({ DATA_DIR: data }), ...args);
+      expect(exitCode, time).to.equal(1);
+      expect(stderr, time).to.include("no journal ended before 2026-02 and more than 90 days before");
+    }
   });
 
   it("writes a lost file again", async () => {

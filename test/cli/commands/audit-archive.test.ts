@@ -6,7 +6,7 @@ import { expect } from "chai";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
-import { writeOldJournals } from "../../ledger/archive/old-journals.ts";
+import { openNewJournal, writeOldJournals } from "../../ledger/archive/old-journals.ts";
 import { sealing } from "../../ledger/proof/sealed-store.ts";
 import { runCli } from "../../support/cli-process.ts";
 import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
@@ -63,6 +63,7 @@ for (const [name, open] of Object.entries(logs)) {
         exported,
         seals: { ...seals, seal: async () => ({}) as never },
       });
+      await openNewJournal(log.store);
     });
     after(async () => {
       await log.close();

@@ -73,7 +73,17 @@ describe("voxledger audit and usage", () => {
       [["audit", "--key", "nobody"], 1, /^error: There is no such key\.\n$/],
       [["audit", "--after", "x"], 2, /^error: .*<position>.<index> of an entry.*\n$/],
       [["usage", "--all", "--day", "monday"], 1, /^error: day: Must be today, yesterday or a date .*\n$/],
-      [["usage"], 2, /^error: usage needs either an API key, or --all with --day .*\n$/],
+      [["usage"], 2, /^error: usage needs either an API key, or --all with --day\n$/],
+      [
+        ["usage", "--all", "--day", "today", "--archive", "old.ndjson"],
+        2,
+        /^error: usage --all takes no --archive: the totals of a day are in the log, also of archived journals\n$/,
+      ],
+      [
+        ["usage", "--all", "--day", "today", "--month", "2026-01", "--as-of", "2026-01-05"],
+        2,
+        /^error: usage --all takes no --month, --as-of\n$/,
+      ],
       [["usage", "--all"], 2, /^error: usage needs either .*\n$/],
       [["usage", "ab", "--all", "--day", "today"], 2, /^error: usage needs either .*\n$/],
       [["usage", "ab", "--day", "today"], 2, /^error: usage needs either .*\n$/],

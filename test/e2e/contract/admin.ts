@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { operationsOf } from "../../contracts/http.ts";
+import { servePage } from "../../support/local-server.ts";
 import { auditor, type DescribedApi, json, operator, oversized } from "./described-service.ts";
 
 /** Part of contract.test.ts, which counts the responses of all parts. */
@@ -31,6 +32,20 @@ export const adminResponses = (api: DescribedApi): void => {
         }));
       }
       expect(status).to.equal(409);
+    });
+
+    rule("a page of a website", async () => {
+      const page = `/admin/websites/${api.website.id}/page?url=`;
+      const site = await servePage(() => "<p>Read aloud.</p>");
+      try {
+        await send(200, "PUT", `/admin/websites/${api.website.id}/origins`, { origins: [site.url] });
+        await get(200, `${page}${site.url}/`, auditor);
+        await get(502, `${page}${site.url}/missing`, operator);
+        await get(400, `${page}https://elsewhere.example/`, operator);
+        await get(404, `/admin/websites/web_unknown/page?url=${site.url}`, operator);
+      } finally {
+        await site.close();
+      }
     });
 
     rule("lexicons", async () => {
@@ -164,7 +179,8 @@ export const adminResponses = (api: DescribedApi): void => {
         const tooLong = path.replaceAll(/\{\w+\}/g, "x".repeat(201));
         if (path !== tooLong) await send(400, method, tooLong, body?.example, headers);
         if (path !== nowhere && !path.endsWith("/system-voices/{id}")) {
-          await send(404, method, nowhere, body?.example, headers);
+          const required = path.endsWith("/page") ? "?url=https://e.example/" : "";
+          await send(404, method, nowhere + required, body?.example, headers);
         }
         if (!body) continue;
         await send(400, method, nowhere, "[", headers);

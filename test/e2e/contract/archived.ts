@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect } from "chai";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
-import { writeOldJournals } from "../../ledger/archive/old-journals.ts";
+import { openNewJournal, writeOldJournals } from "../../ledger/archive/old-journals.ts";
 import { sealing } from "../../ledger/proof/sealed-store.ts";
 import { runCli } from "../../support/cli-process.ts";
 import { admin } from "../../support/client.ts";
@@ -29,6 +29,7 @@ const openArchived = async () => {
   await log.append("website-w1", "WebsiteRegistered", registered);
   // The key of seals is that of the installation, and not that of the tests.
   await writeOldJournals({ ...others, log, seals: { ...seals, seal: async () => ({}) as never } });
+  await openNewJournal(store);
   await store.close();
   const file = join(folder.path, "2026-01.ndjson");
   const archive = ["archive", "--before", "2026-02", "--delete", file];

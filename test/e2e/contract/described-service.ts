@@ -56,6 +56,7 @@ export const describedService = () => {
       TRUST_PROXY: "127.0.0.1",
       AUDITOR_TOKEN: auditorToken,
       VOICE_GALLERY: "on",
+      ALLOW_LOOPBACK_UPSTREAMS: "true", // a website's page is on this machine
       ...providers.env,
     });
     connection = openExchange(service.url);

@@ -13,6 +13,7 @@ import type { ArchiveFile } from "../../../src/ledger/proof/archive-files.ts";
 import { collect } from "../../support/collect.ts";
 import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
+import { createJournalledLog } from "../proof/journalled-log.ts";
 import { inChunks, keys, type sealing, signer } from "../proof/sealed-store.ts";
 
 /** The clocks of the stores stand still at this time. */
@@ -82,6 +83,10 @@ export const archiving = (
   now: number,
   options: Partial<ArchiveOptions> = {},
 ): ArchiveJournals => createArchiveJournals({ store, seals, signer, keys, clock: () => now, ...options });
+
+/** A service is in use: without it, commands take the time of the last journal for the present. */
+export const openNewJournal = (store: EventStore): Promise<void> =>
+  createJournalledLog(store, new Date().toISOString()).openJournal("new");
 
 /**
  * Writes two journals that overlap, with a void, and a third one. All are closed and posted. `k2`

@@ -218,7 +218,7 @@ describe("the verification of events without their lines' digests", () => {
     return verifier.end();
   };
 
-  it("is prepared with the heads of absent journals only", () => {
+  it("is prepared with the heads of missing journals only", () => {
     const headsOf = (isAbsent: (journal: string) => boolean): string[] => {
       const plan: SealPlan[] = [];
       for (const event of events) if (event.stream === "seals") addToPlan(plan, event, isAbsent);

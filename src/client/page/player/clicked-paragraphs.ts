@@ -1,5 +1,6 @@
 import type { WebPlayerFeature } from "../../voxledger.ts";
 import { clickableAttribute } from "../highlight.ts";
+import { createOwnerOf, type OwnerOf } from "../text/what-is-read.ts";
 import type { Reading } from "./reading.ts";
 
 /**
@@ -16,8 +17,9 @@ export const readClickedParagraphs = (
   return () => {
     if (isEnabled || !reading.isActive) return;
     isEnabled = true;
+    const ownerOf: OwnerOf = (element) => createOwnerOf(article, webPlayer)(element);
     article.setAttribute(clickableAttribute, "");
-    article.addEventListener("click", (event) => startAtClick(event as MouseEvent, reading, webPlayer), {
+    article.addEventListener("click", (event) => startAtClick(event as MouseEvent, reading, ownerOf), {
       signal,
     });
     signal.addEventListener("abort", () => article.removeAttribute(clickableAttribute));
@@ -32,11 +34,11 @@ const interactive =
  * A click on a paragraph's text reads from there. A click that selects text, or that the page
  * handles, does not.
  */
-const startAtClick = (event: MouseEvent, reading: Reading, { paragraphSelector }: WebPlayerFeature): void => {
+const startAtClick = (event: MouseEvent, reading: Reading, ownerOf: OwnerOf): void => {
   const { target, detail, defaultPrevented } = event;
   if (defaultPrevented || detail > 1 || !(target instanceof Element) || target.closest(interactive)) return;
   if (getSelection()?.isCollapsed === false) return;
-  const paragraph = target.closest(paragraphSelector);
+  const paragraph = ownerOf(target);
   if (paragraph) reading.startAt(paragraph, pointAt(event));
 };
 

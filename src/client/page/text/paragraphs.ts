@@ -1,64 +1,70 @@
-import type { WebPlayerFeature } from "../../voxledger.ts";
-import { invisible, isSpeakable, notSsml } from "./plain-text.ts";
+import { invisible, isSpeakable, notSsml, type TextPiece } from "./plain-text.ts";
+import { type Rendering, shownPage } from "./rendering.ts";
 import { validSelectors } from "./selectors.ts";
-
-type TextRules = Pick<WebPlayerFeature, "selector" | "paragraphSelector" | "sanitize">;
-
-/** Elements whose content is never text that a reader sees. */
-const neverText = ["script", "style", "template", "noscript", "voxledger-player"];
-
-/** Elements that are seen, but not part of a text that is read aloud. */
-const notSpoken = [
-  ...["nav", "button", "input", "select", "textarea", "svg", "canvas", "audio", "video", "iframe", "object"],
-  ...["[hidden]", "[aria-hidden=true]", "[role=navigation]", "[inert]"],
-];
+import { TableRows } from "./table-rows.ts";
+import { createIsAuthor, createOwnerOf, excludedBy, skipped, type TextRules } from "./what-is-read.ts";
 
 /**
- * The paragraphs of an article, in their order. Text belongs to the innermost element that
- * `paragraphSelector` matches, so that a paragraph in a list item is spoken once, and to the
- * innermost article. Other text is not spoken.
+ * The paragraphs of an article, in their order. Text belongs to the innermost element that is read,
+ * so that a paragraph in a list item is spoken once, and to the innermost article. Other text is
+ * not spoken.
  */
-export const readParagraphs = (article: Element, { selector, paragraphSelector, sanitize }: TextRules) => {
-  const [paragraphs] = validSelectors([paragraphSelector]);
-  const [articles = ":scope"] = validSelectors([selector]);
-  if (paragraphs === undefined) return [];
-  const excluded = validSelectors([
-    ...neverText,
-    ...(sanitize.enabled ? [...notSpoken, ...sanitize.exclude] : []),
-  ]).join();
-  const isExcluded = (element: Element): boolean =>
-    element.matches(excluded) || (sanitize.enabled && !element.checkVisibility({ visibilityProperty: true }));
-  const walker = document.createTreeWalker(article, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
-    node instanceof Element && isExcluded(node) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT,
-  );
+export const readParagraphs = (
+  article: Element,
+  rules: TextRules,
+  rendering: Rendering = shownPage,
+): Paragraph[] => {
+  const [articles = ":scope"] = validSelectors([rules.selector]);
+  const ownerOf = createOwnerOf(article, rules);
+  const isAuthor = createIsAuthor(article, rules);
+  if (article.closest(skipped)) return [];
+  const rows = new TableRows();
   const found: Paragraph[] = [];
-  while (walker.nextNode()) {
-    const node = walker.currentNode;
+  for (const node of textNodesIn(article, rules, rendering)) {
     if (node instanceof Element) {
-      if (node.localName === "br") found.at(-1)?.breakWord();
+      found.at(-1)?.breakWord();
       continue;
     }
     const parent = node.parentElement;
-    const owner = parent?.closest(paragraphs);
-    if (!parent || !owner || !article.contains(owner)) continue;
+    const owner = parent && ownerOf(parent);
+    if (!owner) continue;
     const innermost = articles === ":scope" ? article : parent.closest(articles);
     if (innermost !== article && innermost !== null && article.contains(innermost)) continue;
+    const piece = { node, block: blockOf(parent, rendering), isAuthor: isAuthor(parent) };
+    const pieces = owner.localName === "tr" ? rows.read(owner, piece) : [piece];
+    if (pieces.length === 0) continue;
     let last = found.at(-1);
     if (last?.element !== owner) {
       last = new Paragraph(owner);
       found.push(last);
     }
-    last.append(node as Text, blockOf(parent));
+    for (const each of pieces) last.append(each);
   }
-  return found.filter(({ text }) => isSpeakable(text));
+  return found.filter(({ text, isByline }) => isSpeakable(text) && !isByline);
 };
 
-/** The element whose box begins a new line. */
-export const blockOf = (element: Element): Element => {
-  let block = element;
-  while (block.parentElement && /^(inline|contents|ruby)/.test(getComputedStyle(block).display)) {
-    block = block.parentElement;
+/** The text nodes that are shown and not left out, and the line breaks between them. */
+function* textNodesIn(
+  article: Element,
+  rules: TextRules,
+  { isShown }: Rendering,
+): Generator<Text | HTMLBRElement> {
+  const excluded = excludedBy(rules);
+  const isExcluded = (element: Element): boolean =>
+    element.matches(excluded) || (rules.sanitize.enabled && !isShown(element));
+  const walker = document.createTreeWalker(article, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
+    node instanceof Element && isExcluded(node) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT,
+  );
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (node instanceof Text || node instanceof HTMLBRElement) yield node;
   }
+}
+
+/** The element whose box begins a new line. */
+export const blockOf = (element: Element, { isInline }: Rendering = shownPage): Element => {
+  let block = element;
+  while (block.parentElement && isInline(block)) block = block.parentElement;
   return block;
 };
 
@@ -73,6 +79,9 @@ export interface Run {
 const tokens = new RegExp(`(\\s+)|[${invisible}]+|[^\\s${invisible}]+`, "g");
 const isInvisible = new RegExp(`^[${invisible}]`);
 
+/** A byline has words such as "By" and a date besides the authors' names. */
+const maxBylineLength = 60;
+
 /** A paragraph as it is spoken. */
 export class Paragraph {
   readonly element: Element;
@@ -80,6 +89,8 @@ export class Paragraph {
   readonly #runs: Run[] = [];
   #isWordBroken = false;
   #block: Element | undefined;
+  /** The length of the authors' names in the text. */
+  #authors = 0;
 
   constructor(element: Element) {
     this.element = element;
@@ -94,18 +105,32 @@ export class Paragraph {
     return this.#runs;
   }
 
+  /** True if it says little more than who the author is. */
+  get isByline(): boolean {
+    return this.#authors > 0 && this.#text.length - this.#authors <= maxBylineLength;
+  }
+
   /** Call it where the next word does not continue the last one. */
   breakWord(): void {
     this.#isWordBroken = true;
   }
 
-  append(node: Text, block: Element): void {
+  /** Adds a text of the page, or a punctuation mark that separates two. */
+  append(piece: TextPiece | string): void {
+    if (typeof piece === "string") {
+      if (/[^\p{P}]$/u.test(this.#text)) this.#text += piece;
+      this.breakWord();
+      return;
+    }
+    const { node, block, isAuthor } = piece;
+    const before = this.#text.length;
     if (block !== this.#block) this.breakWord();
     this.#block = block;
     for (const { 0: token, 1: space, index } of node.data.matchAll(tokens)) {
       if (space !== undefined) this.breakWord();
       else if (!isInvisible.test(token)) this.#appendWord({ node, offset: index, length: token.length });
     }
+    if (isAuthor) this.#authors += this.#text.length - before;
   }
 
   /** The range of this part of the text on the page. */

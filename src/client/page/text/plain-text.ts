@@ -1,3 +1,12 @@
+/** A text node of the page. */
+export interface TextPiece {
+  readonly node: Text;
+  /** The element whose box begins a new line. */
+  readonly block: Element;
+  /** True if it is an author's name. */
+  readonly isAuthor: boolean;
+}
+
 /** Characters that are not seen: soft hyphens and characters of no width. */
 export const invisible = "\\u00AD\\u200B\\u2060\\uFEFF";
 

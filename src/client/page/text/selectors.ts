@@ -10,6 +10,15 @@ export const validSelectors = (selectors: readonly string[]): string[] => select
  * include what follows the selector. Only `insertRule` refuses it.
  */
 const isValid = (selector: string): boolean => {
+  const known = checked.get(selector) ?? check(selector);
+  checked.set(selector, known);
+  return known;
+};
+
+/** Pages are read again after each change, with the same selectors. */
+const checked = new Map<string, boolean>();
+
+const check = (selector: string): boolean => {
   try {
     document.createDocumentFragment().querySelector(selector);
     new CSSStyleSheet().insertRule(`${selector} {}`);

@@ -9,6 +9,7 @@ export interface Schema {
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
   readonly default?: unknown;
+  readonly description?: string;
   readonly minimum?: number;
   readonly maximum?: number;
 }
@@ -54,7 +55,8 @@ const memberOf = (props: MemberProps): VNode => {
 const control = ({ path, schema, config, errors, isReadOnly, set }: MemberProps): VNode => {
   const value = memberAt(config, path);
   const place = path.join(".");
-  const hint = schema.default === undefined ? undefined : `Default: ${JSON.stringify(schema.default)}`;
+  const preset = schema.default === undefined ? [] : [`Default: ${JSON.stringify(schema.default)}`];
+  const hint = [...preset, ...(schema.description ? [schema.description] : [])].join(". ") || undefined;
   const common = { label: path.at(-1) ?? "", error: errors.get(place), hint, key: place };
   const attributes = (read: (text: string) => unknown) => ({
     disabled: isReadOnly,

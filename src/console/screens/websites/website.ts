@@ -12,6 +12,7 @@ import type { ScreenProps } from "../../routing.ts";
 import { useChange, useMayChange } from "../../session.ts";
 import { useGet } from "../../use-data.ts";
 import { keyColumn, planColumn, Status, UsageBar } from "./keys.ts";
+import { PagePreview } from "./page-preview.ts";
 import { ConfigEditor } from "./website-config.ts";
 import { WebsiteCredentials } from "./website-credentials.ts";
 import { WebsiteLexicons } from "./website-lexicons.ts";
@@ -21,7 +22,10 @@ interface WebsiteProps {
   readonly onChange: () => void;
 }
 
-/** One website: its origins, keys, accounts with providers, lexicons and configuration. */
+/**
+ * One website: its origins, keys, accounts with providers, lexicons and configuration, and what is
+ * read of its pages.
+ */
 export const Website = ({ params }: ScreenProps): VNode => {
   const { id = "" } = params;
   const data = useGet<WebsiteDetails>(`admin/websites/${encodeURIComponent(id)}`);
@@ -36,6 +40,7 @@ export const Website = ({ params }: ScreenProps): VNode => {
       <${WebsiteKeys} website=${website} />
       <${WebsiteLexicons} website=${website} />
       <${ConfigEditor} key=${JSON.stringify(website.storedConfig)} website=${website} onChange=${data.reload} />
+      <${PagePreview} website=${website} />
     </div>`}
   <//>`;
 };

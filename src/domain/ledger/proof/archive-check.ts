@@ -35,7 +35,7 @@ interface ArchiveCheckOptions {
   readonly archives: readonly PlannedArchive[];
   readonly chains: Pick<ReturnType<typeof createJournalChains>, "isOpen">;
   /** Archived journals whose events are missing. */
-  readonly absent: ReadonlySet<string> | undefined;
+  readonly missingJournals: ReadonlySet<string> | undefined;
   /** The keys whose notes are accepted. Complete after the last seal. */
   readonly acceptedKeys: () => readonly NoteVerifier[];
 }
@@ -46,7 +46,12 @@ type ArchiveEvent = ProvenEvent & JournalsArchivedEvent;
  * Compares each `JournalsArchived` with the seals and postings before it. Holds the last sealed
  * event of each journal that is archived later.
  */
-export const createArchiveCheck = ({ archives, chains, absent, acceptedKeys }: ArchiveCheckOptions) => {
+export const createArchiveCheck = ({
+  archives,
+  chains,
+  missingJournals,
+  acceptedKeys,
+}: ArchiveCheckOptions) => {
   const days = new Map(archives.map((archive) => [archive, createDayTotals()]));
   const archiveOf = new Map(
     archives.flatMap((archive) => archive.journals.map((journal) => [journal, archive])),
@@ -105,7 +110,7 @@ export const createArchiveCheck = ({ archives, chains, absent, acceptedKeys }: A
      * @throws {NotEndorsed} if journals are missing of which only another key says that a file has
      *   them
      */
-    end: (): string[] => found.flatMap((event) => checkSignature(event, acceptedKeys(), absent)),
+    end: (): string[] => found.flatMap((event) => checkSignature(event, acceptedKeys(), missingJournals)),
   };
 };
 
@@ -113,7 +118,7 @@ export const createArchiveCheck = ({ archives, chains, absent, acceptedKeys }: A
 const checkSignature = (
   event: ArchiveEvent,
   keys: readonly NoteVerifier[],
-  absent: ReadonlySet<string> | undefined,
+  missingJournals: ReadonlySet<string> | undefined,
 ): string[] => {
   const { note, journals } = event.data;
   if (openNote(note, keys) !== undefined) return [];
@@ -121,6 +126,7 @@ const checkSignature = (
   if (named && keys.some((key) => namesKey(named, key)))
     throw new NotGenuine(`${nameOf(event)} is not signed with a given key: the signature is wrong`);
   const message = `${nameOf(event)} is not signed with a given key, nor with one that a given key endorsed`;
-  if (absent && journals.some((journal) => absent.has(journal))) throw new NotEndorsed(message);
+  if (missingJournals && journals.some((journal) => missingJournals.has(journal)))
+    throw new NotEndorsed(message);
   return [message];
 };

@@ -45,18 +45,23 @@ interface LogVerifierOptions extends Omit<SealCheckOptions, "chains"> {
 }
 
 /**
- * Verifies a log event by event, in order of position. Ignores the events of absent journals: some
+ * Verifies a log event by event, in order of position. Ignores the events of missing journals: some
  * of them may be missing.
  */
 export const createLogVerifier = ({ archives = [], ...options }: LogVerifierOptions) => {
-  const { absent } = options;
+  const { missingJournals } = options;
   const checkOrder = createOrderCheck();
   const chains = createJournalChains();
   const foreign = createForeignEvents(chains.isRegistered);
   const seals = createSealCheck({ ...options, chains });
-  const postings = new PostingsCheck(undefined, absent);
-  const quotas = new QuotaCheck(undefined, absent);
-  const archived = createArchiveCheck({ archives, chains, absent, acceptedKeys: seals.acceptedKeys });
+  const postings = new PostingsCheck(undefined, missingJournals);
+  const quotas = new QuotaCheck(undefined, missingJournals);
+  const archived = createArchiveCheck({
+    archives,
+    chains,
+    missingJournals,
+    acceptedKeys: seals.acceptedKeys,
+  });
   const times = createTimeCheck();
   let events = 0;
 
@@ -85,7 +90,7 @@ export const createLogVerifier = ({ archives = [], ...options }: LogVerifierOpti
      * @throws {UnsupportedLogFormat}
      */
     add: (event: ProvenEvent): void => {
-      if (absent && isOfJournal(event, absent)) return;
+      if (missingJournals && isOfJournal(event, missingJournals)) return;
       requireForm(event, isWellFormedProof);
       if (isOfType<JournalRegistryEvent, ProvenEvent>(event, ["JournalOpened"]))
         foreign.requireNew(event.data.journal, event);

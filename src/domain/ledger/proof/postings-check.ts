@@ -60,23 +60,23 @@ const noTotals = (): AccountTotals => ({
  */
 export class PostingsCheck {
   readonly #covers: (account: string) => boolean;
-  readonly #absent: ReadonlySet<string>;
-  /** True while an absent journal is open: it may have unposted entries of any account. */
-  #isAbsentOpen = false;
+  readonly #missingJournals: ReadonlySet<string>;
+  /** True while a missing journal is open: it may have unposted entries of any account. */
+  #isMissingOpen = false;
   readonly #journals = new Map<string, Map<string, AccountEntries>>();
   readonly #accounts = new Map<string, AccountTotals>();
   readonly #closed = new Set<string>();
 
   /**
-   * `covers`: the accounts to check; default: all. `absent`: archived journals whose events are
-   * missing; their postings are not recomputed.
+   * `covers`: the accounts to check; default: all. `missingJournals`: archived journals whose
+   * postings are not recomputed, because their events are missing.
    */
   constructor(
     covers: (account: string) => boolean = () => true,
-    absent: ReadonlySet<string> = new Set<string>(),
+    missingJournals: ReadonlySet<string> = new Set<string>(),
   ) {
     this.#covers = covers;
-    this.#absent = absent;
+    this.#missingJournals = missingJournals;
   }
 
   /** @throws {NotGenuine} */
@@ -116,7 +116,7 @@ export class PostingsCheck {
     const totals = this.#accounts.get(account) ?? noTotals();
     if (event.type === "UsagePosted") {
       const { journal } = event.data;
-      if (!this.#absent.has(journal)) checkPosting(event, this.#journals.get(journal)?.get(account));
+      if (!this.#missingJournals.has(journal)) checkPosting(event, this.#journals.get(journal)?.get(account));
       addToTotals(totals, event);
       this.#accounts.set(account, totals);
     } else if (event.type === "QuotaThresholdCrossed") {
@@ -131,7 +131,7 @@ export class PostingsCheck {
 
   #forget(event: ProvenEvent): void {
     if (!isOfType<JournalRegistryEvent, ProvenEvent>(event, ["JournalOpened", "JournalRetired"])) return;
-    this.#isAbsentOpen = event.data.open.some((journal) => this.#absent.has(journal));
+    this.#isMissingOpen = event.data.open.some((journal) => this.#missingJournals.has(journal));
     if (event.type === "JournalOpened") return;
     this.#checkPosted(event, event.data.journal, Number.POSITIVE_INFINITY);
     this.#journals.delete(event.data.journal);
@@ -152,10 +152,10 @@ export class PostingsCheck {
 
   /**
    * All characters that were charged up to now, including those that were voided later. Unknown,
-   * and therefore unlimited, while an absent journal is open.
+   * and therefore unlimited, while a missing journal is open.
    */
   #chargedTo(account: string, { balance, voided }: AccountTotals): number {
-    if (this.#isAbsentOpen) return Number.POSITIVE_INFINITY;
+    if (this.#isMissingOpen) return Number.POSITIVE_INFINITY;
     let charged = balance.characters + voided.characters;
     for (const { sum } of this.#unpostedTo(account)) charged += sum.characters + sum.voided.characters;
     return charged;

@@ -63,7 +63,7 @@ const planLagMs = 10 * 60_000;
  */
 export class QuotaCheck {
   readonly #covers: (stream: string) => boolean;
-  readonly #absent: ReadonlySet<string>;
+  readonly #missingJournals: ReadonlySet<string>;
   readonly #plans = createPlans();
   readonly #quotas = new Map<string, Quota>();
   /**
@@ -79,15 +79,15 @@ export class QuotaCheck {
   readonly #closedMonths = new Set<string>();
 
   /**
-   * `covers`: the quota streams to check; default: all. `absent`: archived journals whose events
-   * are missing; what they have spent is unknown.
+   * `covers`: the quota streams to check; default: all. `missingJournals`: archived journals whose
+   * events are missing, so that it is unknown what they have spent.
    */
   constructor(
     covers: (stream: string) => boolean = () => true,
-    absent: ReadonlySet<string> = new Set<string>(),
+    missingJournals: ReadonlySet<string> = new Set<string>(),
   ) {
     this.#covers = covers;
-    this.#absent = absent;
+    this.#missingJournals = missingJournals;
   }
 
   /** @throws {NotGenuine} */
@@ -142,8 +142,8 @@ export class QuotaCheck {
     const before = this.#quotas.get(stream) ?? quotaDecider.initial();
     const after = quotaDecider.evolve(before, event);
     this.#quotas.set(stream, after);
-    const isAbsent = "journal" in event.data && this.#absent.has(event.data.journal);
-    if (!isAbsent) this.#checkTotal(event, before);
+    const isMissing = "journal" in event.data && this.#missingJournals.has(event.data.journal);
+    if (!isMissing) this.#checkTotal(event, before);
     const quota = this.#plans.highestQuota(parseQuotaStream(stream).apiKey, event.created);
     if (event.type === "CharactersReserved" && after.total > quota) {
       throw new NotGenuine(

@@ -50,7 +50,7 @@ export interface SealCheckOptions {
    * Archived journals whose events are missing. Their last events are taken from the seals, which
    * are signed. Default: none.
    */
-  readonly absent?: ReadonlySet<string> | undefined;
+  readonly missingJournals?: ReadonlySet<string> | undefined;
   /** One of the seals must have this checkpoint, unless the log was restored from a backup. */
   readonly kept?: KeptSeal | undefined;
 }
@@ -60,18 +60,18 @@ type PlannedEvent = Pick<ProvenEvent, "stream" | "revision" | "type" | "data" | 
 /**
  * Adds an event of the stream `seals`. A seal out of order is ignored here: the verification
  * reports it. So are events of other programs, which have revisions too. A plan holds the heads of
- * absent journals only, because a log has many seals.
+ * missing journals only, because a log has many seals.
  */
 export const addToPlan = (
   plan: SealPlan[],
   event: PlannedEvent,
-  isAbsent: (journal: string) => boolean = () => false,
+  isMissing: (journal: string) => boolean = () => false,
 ): void => {
   const isNext = event.revision > (plan.at(-1)?.revision ?? -1);
   if (!isNext || !isOfType<SealEvent, typeof event>(event, ["Sealed"])) return;
   const { position, at, journals } = event.data;
   const coversEnvelopes = journals.every(({ envelopes }) => envelopes !== undefined);
-  const heads = journals.filter(({ journal }) => isAbsent(journal));
+  const heads = journals.filter(({ journal }) => isMissing(journal));
   plan.push({ revision: event.revision, position, at, coversEnvelopes, heads });
 };
 
@@ -97,7 +97,7 @@ interface SealsSummary {
  * Builds the tree from the events, and compares it with every seal. So each seal is consistent with
  * all earlier ones.
  */
-export const createSealCheck = ({ keys, plan, chains, absent, kept }: SealCheckOptions) => {
+export const createSealCheck = ({ keys, plan, chains, missingJournals, kept }: SealCheckOptions) => {
   const covered = new Map<number, Covered>();
   const restores = createRestoreCheck();
   let tree = emptyTree;
@@ -116,7 +116,7 @@ export const createSealCheck = ({ keys, plan, chains, absent, kept }: SealCheckO
 
   const cover = (seal: SealPlan): void => {
     const present = seal.coversEnvelopes ? chains.heads() : chains.heads().map(withoutEnvelopes);
-    const missing = seal.heads.filter(({ journal }) => absent?.has(journal));
+    const missing = seal.heads.filter(({ journal }) => missingJournals?.has(journal));
     const heads = [...present, ...missing].sort(byJournal);
     chains.forgetRetired();
     for (const head of heads) {

@@ -4,6 +4,7 @@ import {
   type OriginVerification,
   verificationRequest,
 } from "../../../application/accounts/origin-verification.ts";
+import type { ReadWebsitePage, WebsitePage } from "../../../application/accounts/website-page.ts";
 import {
   type NewWebsite,
   newName,
@@ -16,6 +17,7 @@ import { storedConfig, websiteConfig, websiteSettings } from "../../../domain/ac
 import { parse } from "../../../domain/validation.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { location } from "../../kernel/headers.ts";
+import { disconnectSignal } from "../../kernel/middleware.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { jsonRequest, pathParams, queryParams } from "../../kernel/operation.ts";
 import { adminOperationOf, created, ok, time, websiteId } from "./admin-operation.ts";
@@ -53,11 +55,29 @@ const newVerification = namedSchema("NewVerification", {
   expiresAt: time,
 }) satisfies z.ZodType<NewVerification>;
 
+const websitePage = namedSchema("WebsitePage", {
+  url: z.string().meta({ description: "The address of the page, after redirects." }),
+  html: z.string(),
+}) satisfies z.ZodType<WebsitePage>;
+
+const pageQuery = queryParams(
+  z.object({
+    url: z
+      .string()
+      .max(2_000)
+      .meta({ description: "An address of a verified origin.", examples: ["https://example.com/news"] }),
+  }),
+);
+
 const websiteQuery = queryParams(z.object({ ...pageParameters, search }));
 
 const params = pathParams({ id: websiteId });
 
-const websiteOperation = adminOperationOf<{ websites: Websites; originVerification: OriginVerification }>();
+const websiteOperation = adminOperationOf<{
+  websites: Websites;
+  originVerification: OriginVerification;
+  readWebsitePage: ReadWebsitePage;
+}>();
 
 /** `/admin/websites`, without their credentials and keys. */
 export const websiteOperations = [
@@ -151,5 +171,20 @@ export const websiteOperations = [
     errors: [409],
     handle: ({ originVerification }, { params, body }, command) =>
       originVerification.issue(params.id, body.origin, command),
+  }),
+  websiteOperation({
+    method: "get",
+    path: "/admin/websites/{id}/page",
+    id: "readWebsitePage",
+    summary: "Read a page of a verified origin, to preview what a player reads of it",
+    description:
+      "The service requests the page. It must be text/html of at most 2 MiB and arrive within 10 seconds; redirects are followed within the verified origins.",
+    cache: [noStore],
+    params,
+    query: pageQuery,
+    responses: ok("The page.", websitePage),
+    errors: [404, 502, 503],
+    handle: ({ readWebsitePage }, { params, query }, _, ctx) =>
+      readWebsitePage(params.id, query.url, disconnectSignal(ctx)),
   }),
 ];

@@ -8,7 +8,11 @@ import { serveOperations } from "../../../support/operation-server.ts";
 describe("the admin API", () => {
   const service = duringSuite(openAdminServices);
   const server = duringSuite(() =>
-    serveOperations([...websiteOperations, ...keyOperations].map((create) => create(service))),
+    serveOperations(
+      [...websiteOperations, ...keyOperations].map((create) =>
+        create({ ...service, readWebsitePage: () => Promise.reject(new Error("There are no websites.")) }),
+      ),
+    ),
   );
   let url: string;
 
