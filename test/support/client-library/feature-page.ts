@@ -93,6 +93,8 @@ export const openFeatureSite = async (): Promise<FeatureSite> => {
   const [service, browser] = await Promise.all([startServiceForBrowser(), openBrowser()]);
   const website = await registerWebsite(service.url);
   const served = { html: "", css: "" };
+  /** Players remember their places by address: those of another test are not for this one. */
+  let test = 1;
   const site = await serveLocally((req, res) => {
     const isSheet = req.url === "/site.css";
     res
@@ -127,9 +129,12 @@ export const openFeatureSite = async (): Promise<FeatureSite> => {
       served.css = css;
       const page = await browser.context.newPage();
       await prepare?.(page);
-      return await openPage(page, site.url);
+      return await openPage(page, `${site.url}/?test=${test}`);
     },
-    closePages: () => browser.closePages(),
+    closePages: async () => {
+      test++;
+      await browser.closePages();
+    },
     close: async () => {
       await browser.close();
       await site.close();
