@@ -76,7 +76,7 @@ const lostLogMs = 1_000;
  * 1. Background tasks stop: reports, samples, the removal of legacy audio.
  * 2. Readiness fails. After DRAIN_DELAY_SECONDS, HTTP, WebSockets and Wyoming accept nothing new
  *    and finish what they have begun. Each response is charged before it leaves.
- * 3. Seals and retention stop.
+ * 3. Seals and retention stop. Parts of articles that are not spoken are voided.
  * 4. The ledger records what is pending, returns reserved characters and closes its journal. If it
  *    closed the journal earlier, a response would open another one. If it left the journal open,
  *    another instance would have to take it over.

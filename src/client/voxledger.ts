@@ -109,7 +109,10 @@ export class Voxledger {
       configuration,
       environment,
       api,
-      websiteVoice: async () => (await this.#loadConfig()).voice,
+      websiteVoice: async () => {
+        const { voice, voiceLang } = await this.#loadConfig();
+        return { ...voice, lang: voiceLang };
+      },
       transport,
       articleTransport: createArticleTransports({ api, single: transport }),
       player: this.#player,

@@ -63,7 +63,7 @@ export const createArticles = (options: ArticlesOptions) => {
 
   const stat = (part: SpokenPart): Promise<KnownAudio | undefined> => {
     const [first] = part.renditions;
-    return pipeline.statRendition(speaker.fallback(first.hash) ?? first, never);
+    return pipeline.statRendition(speaker.fallback(first.hash) ?? first, never());
   };
 
   /** Resolves with what exists of each part's audio, by hash. */
@@ -81,15 +81,17 @@ export const createArticles = (options: ArticlesOptions) => {
       known[index] === undefined && speaker.ended(hash) === undefined;
     const uncharged = parts.filter((part) => !charged.has(partKeyOf(part)));
     using slot = new DisposableStack();
-    if (uncharged.length > 0 || parts.some(isMissing))
+    if (uncharged.length > 0 || parts.some(isMissing)) {
+      speaker.requireRoom();
       slot.defer(await tryWithMore(() => articles.acquire(apiKey)));
+    }
     const receipts = await ledger.recordOnce(
       principal,
       uncharged.map((part) => ({
         ...servingOf(part, `${requestId}-${parts.indexOf(part) + 1}`, known[parts.indexOf(part)]),
         idempotency: { key: partKeyOf(part), request: partKeyOf(part), website: websiteId },
       })),
-      never,
+      never(),
     );
     for (const part of uncharged) charged.set(partKeyOf(part), true);
     const missing = parts.filter(isMissing);
@@ -97,7 +99,7 @@ export const createArticles = (options: ArticlesOptions) => {
       const held = slot.move();
       const onFailed = (part: SpokenPart, error: unknown): void => {
         const receipt = receipts.find(({ serving }) => serving.hash === part.renditions[0].hash);
-        if (isUnspoken(error)) charged.delete(partKeyOf(part));
+        if (isUnspoken(error) || isSilence(error)) charged.delete(partKeyOf(part));
         if (receipt) settle(receipt, error);
       };
       void speaker.speak({ apiKey, parts: missing, onFailed }).finally(() => held.dispose());
@@ -143,13 +145,17 @@ export const createArticles = (options: ArticlesOptions) => {
       requestId: string,
       given: readonly ArticlePart[],
     ): Promise<PreparedArticle> => {
-      const planned = planParts((request) => plan(request, principal.websiteId), given);
+      const planned = await planParts((request) => plan(request, principal.websiteId), given);
       const spoken = distinct(planned.filter(isSpoken)).filter(
         ({ renditions: [{ hash }] }) => speaker.refusal(hash) === undefined,
       );
       const names = spoken.map(({ renditions: [{ hash }] }) => hash);
       const flight = `${principal.apiKey} ${hash("sha256", names.join())}`;
-      const { value: known } = await flights.run(flight, () => prepare(principal, requestId, spoken), never);
+      const { value: known } = await flights.run(
+        flight,
+        () => prepare(principal, requestId, spoken),
+        never(),
+      );
       const characters = spoken.reduce((sum, part) => sum + part.plan.characters, 0);
       return { parts: planned.map((part) => present(part, known)), characters };
     },
@@ -162,8 +168,11 @@ const isUnspoken = (error: unknown): boolean => !(error instanceof Invalid || er
 
 const digestLength = 22;
 
-/** What was begun for a client that has left is completed, because others read the same article. */
-const never = new AbortController().signal;
+/**
+ * What was begun for a client that has left is completed, because others read the same article. A
+ * new signal each time: one that is never aborted would keep the memory of all its listeners.
+ */
+const never = (): AbortSignal => new AbortController().signal;
 
 const isSpoken = (part: PlannedPart): part is PlannedPart & { readonly kind: "spoken" } =>
   part.kind === "spoken";

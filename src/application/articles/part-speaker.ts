@@ -2,15 +2,16 @@ import { LRUCache } from "lru-cache";
 import pLimit, { type LimitFunction } from "p-limit";
 import { type Outcome, retry } from "../../async/retry.ts";
 import type { Time } from "../../async/time.ts";
-import type { Audio, Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
-import { Forbidden, Invalid, Reworded, Unavailable } from "../../domain/errors.ts";
+import type { Audio, Pipeline, Rendition, StreamedAudio } from "../../audio/pipeline/pipeline.ts";
+import { Forbidden, Invalid, Reworded, ServiceError, Unavailable } from "../../domain/errors.ts";
+import { hasLengthInHeader } from "../../domain/synthesis/formats.ts";
 import type { FindActiveKey } from "../access/active-key.ts";
 import type { SpokenPart } from "./planned-part.ts";
 
 export type PartSpeaker = ReturnType<typeof createPartSpeaker>;
 
 interface PartSpeakerOptions {
-  readonly pipeline: Pick<Pipeline, "obtain">;
+  readonly pipeline: Pick<Pipeline, "obtain" | "stream">;
   readonly findActiveKey: FindActiveKey;
   readonly time: Time;
 }
@@ -31,6 +32,8 @@ const maxAttempts = 5;
 /** Voices that failed are tried again after this time. */
 const fallbackMs = 60_000;
 const maxRemembered = 2_000;
+/** The texts of articles that wait are in memory. */
+const maxArticles = 500;
 
 /**
  * Speaks the parts of articles in the background, in order, in the fair queue of their key. A part
@@ -41,7 +44,9 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
   const { signal } = closing;
   const articles = new Set<Promise<unknown>>();
   /** The parts that wait or are being spoken, by the hash of their first rendition. */
-  const waiting = new Map<string, PromiseWithResolvers<void>>();
+  const waiting = new Map<string, Record<"begun" | "ended", PromiseWithResolvers<void>>>();
+  /** The parts that the pipeline has got. */
+  const speaking = new Map<string, SpokenPart>();
   const keys = new Map<string, { readonly limit: LimitFunction; articles: number }>();
   const refusals = new LRUCache<string, Error>({ maxSize: maxRemembered, sizeCalculation: () => 1 });
   const fallbacks = new LRUCache<string, { readonly rendition: Rendition; readonly until: number }>({
@@ -49,15 +54,19 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
     sizeCalculation: () => 1,
   });
 
-  const speakPart = async ({ renditions }: SpokenPart, apiKey: string): Promise<void> => {
-    const [{ hash }] = renditions;
+  const speakPart = async (part: SpokenPart, apiKey: string): Promise<void> => {
+    const [{ hash }] = part.renditions;
     const delayAfter = (outcome: Outcome<Audio>, attempt: number): number | undefined =>
       "error" in outcome && outcome.error instanceof Unavailable && !signal.aborted && attempt < maxAttempts
         ? outcome.error.retryAfterSeconds * 1_000 * attempt
         : undefined;
     const { rendition } = await retry({ time, signal, delayAfter }, async () => {
+      signal.throwIfAborted();
       if (!findActiveKey(apiKey)) throw new Forbidden("The key has been suspended.");
-      return await pipeline.obtain(renditions, signal, apiKey);
+      const obtained = pipeline.obtain(part.renditions, signal, apiKey);
+      speaking.set(hash, part);
+      waiting.get(hash)?.begun.resolve();
+      return await obtained.finally(() => speaking.delete(hash));
     });
     if (rendition.hash !== hash) fallbacks.set(hash, { rendition, until: time.now() + fallbackMs });
   };
@@ -75,7 +84,7 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
 
   const speakArticle = async ({ apiKey, parts, onFailed }: Article): Promise<void> => {
     using key = limitOf(apiKey);
-    await pLimit(perArticle).map(parts, async (part) => {
+    const speakOne = async (part: SpokenPart): Promise<void> => {
       const [{ hash }] = part.renditions;
       try {
         await key.limit(() => speakPart(part, apiKey));
@@ -83,22 +92,47 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
         if (error instanceof Invalid || error instanceof Reworded) refusals.set(hash, error);
         onFailed(part, error);
       } finally {
-        waiting.get(hash)?.resolve();
+        waiting.get(hash)?.ended.resolve();
         waiting.delete(hash);
       }
-    });
+    };
+    const [first, ...others] = parts;
+    if (first) await speakOne(first); // alone, because the reader waits for it
+    await pLimit(perArticle).map(others, speakOne);
   };
 
   return {
     /** Resolves when all parts of the article are spoken, or have failed. */
     speak: async (article: Article): Promise<void> => {
-      for (const { renditions } of article.parts) waiting.set(renditions[0].hash, Promise.withResolvers());
+      for (const { renditions } of article.parts) {
+        const moments = { begun: Promise.withResolvers<void>(), ended: Promise.withResolvers<void>() };
+        waiting.set(renditions[0].hash, moments);
+      }
       const spoken = speakArticle(article).finally(() => articles.delete(spoken));
       articles.add(spoken);
       await spoken;
     },
+    /** @throws {Unavailable} if too many articles are being spoken, of all keys */
+    requireRoom: (): void => {
+      if (articles.size >= maxArticles) throw new Unavailable("Too many articles are being spoken.", 5);
+    },
     /** Resolves when the part is spoken or has failed; undefined if it does not wait here. */
-    ended: (hash: string): Promise<void> | undefined => waiting.get(hash)?.promise,
+    ended: (hash: string): Promise<void> | undefined => waiting.get(hash)?.ended.promise,
+    /** Resolves when the pipeline gets the part; undefined if it does not wait here. */
+    begun: (hash: string): Promise<void> | undefined => waiting.get(hash)?.begun.promise,
+    /**
+     * Resolves with the first bytes of a part that is being spoken. Undefined if it is not, or has
+     * other bytes when it is complete: see `Pipeline.stream` and `Pipeline.asKept`.
+     */
+    stream: async (hash: string, signal: AbortSignal): Promise<StreamedAudio | undefined> => {
+      const [first] = speaking.get(hash)?.renditions ?? [];
+      const isKept = first?.recipe.encoding === undefined;
+      if (!first || isKept || hasLengthInHeader(first.recipe.format)) return undefined;
+      return await pipeline.stream([first], signal).catch((error: unknown) => {
+        if (error instanceof ServiceError) return undefined; // `obtain` tries further
+        throw error;
+      });
+    },
     /** The reason for which the part will never be spoken, as far as this process knows. */
     refusal: (hash: string): Error | undefined => refusals.get(hash),
     /** The rendition that has replaced the part's within a minute. */

@@ -1,3 +1,4 @@
+import { inTimeSlices } from "../../async/time-slices.ts";
 import type { Rendition } from "../../audio/pipeline/pipeline.ts";
 import { Invalid, NotFound, NothingToSpeak } from "../../domain/errors.ts";
 import { speakablePieces } from "../../domain/text/speakable.ts";
@@ -30,22 +31,29 @@ export type PlannedPart = ArticlePart &
  * @throws {Invalid} with the path of the part
  * @throws {NotFound} if there is no voice for any part
  */
-export const planParts = (
+export const planParts = async (
   plan: (request: SynthesisRequest) => SynthesisPlan,
   parts: readonly ArticlePart[],
-): PlannedPart[] => {
-  const planned = parts.map((part, index): PlannedPart => {
-    try {
-      return planPart(plan, part);
-    } catch (error) {
-      if (error instanceof NotFound) return { ...part, kind: "failed", error };
-      if (error instanceof NothingToSpeak) return { ...part, kind: "silent" };
-      throw error instanceof Invalid ? inPart(index, error) : error;
-    }
-  });
+): Promise<PlannedPart[]> => {
+  const planned: PlannedPart[] = [];
+  for await (const part of inTimeSlices(parts)) planned.push(planOne(plan, part, planned.length));
   const [first] = planned;
   if (first?.kind === "failed" && planned.every(({ kind }) => kind === "failed")) throw first.error;
   return planned;
+};
+
+const planOne = (
+  plan: (request: SynthesisRequest) => SynthesisPlan,
+  part: ArticlePart,
+  index: number,
+): PlannedPart => {
+  try {
+    return planPart(plan, part);
+  } catch (error) {
+    if (error instanceof NotFound) return { ...part, kind: "failed", error };
+    if (error instanceof NothingToSpeak) return { ...part, kind: "silent" };
+    throw error instanceof Invalid ? inPart(index, error) : error;
+  }
 };
 
 const planPart = (plan: (request: SynthesisRequest) => SynthesisPlan, part: ArticlePart): PlannedPart => {

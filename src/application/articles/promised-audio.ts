@@ -1,8 +1,9 @@
-import { withDeadline } from "../../async/deadline.ts";
+import { untilAborted, withDeadline } from "../../async/deadline.ts";
 import { createSingleFlight } from "../../async/single-flight.ts";
 import { sleep } from "../../async/sleep.ts";
 import type { Time } from "../../async/time.ts";
 import type { AudioReads } from "../../audio/pipeline/audio-reads.ts";
+import type { StreamedAudio } from "../../audio/pipeline/pipeline.ts";
 import { hashInName } from "../../audio/store/audio-store.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { createConcurrencyLimit } from "../../limits/limit.ts";
@@ -11,9 +12,11 @@ import type { PartSpeaker } from "./part-speaker.ts";
 
 interface PromisedAudioOptions {
   readonly audioReads: Pick<AudioReads, "statAudio">;
-  readonly speaker: Pick<PartSpeaker, "ended">;
+  readonly speaker: Pick<PartSpeaker, "begun" | "ended" | "stream">;
   readonly time: Time;
 }
+
+export type { StreamedAudio };
 
 export type PromisedAudio = ReturnType<typeof createPromisedAudio>;
 
@@ -43,29 +46,75 @@ export const createPromisedAudio = ({ audioReads, speaker, time }: PromisedAudio
     }
   };
 
+  /** Runs the task while the request counts as waiting, for at most 30 seconds. */
+  const whileWaiting = async <T>(
+    client: string | undefined,
+    signal: AbortSignal,
+    task: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
+    const release = client === undefined ? () => {} : ofClient.tryAcquire(client);
+    if (!release || waiting >= maxWaiting) {
+      release?.();
+      throw new Unavailable("Too many requests wait for the audio of articles.", 2);
+    }
+    waiting++;
+    try {
+      return await withDeadline({ time, ms: maxWaitMs, onTimeout: notReady, signal }, task);
+    } finally {
+      waiting--;
+      release();
+    }
+  };
+
+  /** The stream outlasts the wait, unless the wait ends before its first bytes. */
+  const beginStream = async (
+    hash: string,
+    signal: AbortSignal,
+    within: AbortSignal,
+  ): Promise<StreamedAudio | undefined> => {
+    const late = new AbortController();
+    const streamed = speaker.stream(hash, AbortSignal.any([signal, late.signal]));
+    try {
+      return await untilAborted(streamed, within);
+    } catch (error) {
+      late.abort(error);
+      throw error;
+    }
+  };
+
   return {
     /**
-     * Resolves when the audio exists, or if it exists. `client`: undefined for a proxy or CDN,
-     * which stands for many clients.
+     * Resolves when the audio exists. `client`: undefined for a proxy or CDN, which stands for many
+     * clients.
      * @throws {Unavailable} after 30 seconds, or if too many requests wait
      * @throws the signal's reason
      */
     untilReady: async (name: string, client: string | undefined, signal: AbortSignal): Promise<void> => {
       if (await audioReads.statAudio(name, signal)) return;
-      const release = client === undefined ? () => {} : ofClient.tryAcquire(client);
-      if (!release || waiting >= maxWaiting) {
-        release?.();
-        throw new Unavailable("Too many requests wait for the audio of articles.", 2);
-      }
-      waiting++;
-      try {
-        await withDeadline({ time, ms: maxWaitMs, onTimeout: notReady, signal }, (within) =>
-          waits.run(name, (shared) => untilStored(name, shared), within),
-        );
-      } finally {
-        waiting--;
-        release();
-      }
+      const wait = (within: AbortSignal) => waits.run(name, (shared) => untilStored(name, shared), within);
+      await whileWaiting(client, signal, wait);
+    },
+    /**
+     * Resolves with the audio as soon as its first bytes exist, if this process speaks it.
+     * Otherwise does what `untilReady` does, and resolves with undefined.
+     * @throws as `untilReady`
+     */
+    begin: async (
+      name: string,
+      client: string | undefined,
+      signal: AbortSignal,
+    ): Promise<StreamedAudio | undefined> => {
+      if (await audioReads.statAudio(name, signal)) return undefined;
+      const hash = hashInName(name) ?? "";
+      return await whileWaiting(client, signal, async (within) => {
+        const stored = waits.run(name, (shared) => untilStored(name, shared), within);
+        stored.catch(() => {}); // it is left as soon as the audio is streamed
+        const begun = speaker.begun(hash);
+        await Promise.race([stored, ...(begun ? [begun] : [])]);
+        const streamed = begun && (await beginStream(hash, signal, within));
+        if (!streamed) await stored;
+        return streamed;
+      });
     },
   };
 };

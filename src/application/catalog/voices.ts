@@ -49,6 +49,8 @@ export const createVoices = ({
       if (!voice) throw new NotFound("There is no voice of that name.");
       return voice;
     },
+    languageOf: (websiteId: string, name: string): string | undefined =>
+      catalogOf(websiteId).index.voice(name)?.lang,
     /** True if a request for speech may use this name, alone or with this engine. */
     isNamed: (websiteId: string, name: string, engine?: EngineCode): boolean => {
       const { index } = catalogOf(websiteId);

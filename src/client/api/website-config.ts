@@ -6,6 +6,8 @@ export type { WebsiteConfig };
 export interface CurrentConfig extends WebsiteConfig {
   /** Present while the website's key is suspended: the service refuses to speak. */
   readonly suspended?: true;
+  /** The language of `voice`. */
+  readonly voiceLang?: string;
 }
 export type WebsiteVoice = WebsiteConfig["voice"];
 export type WebsiteFeatures = WebsiteConfig["features"];

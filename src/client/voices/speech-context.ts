@@ -19,7 +19,7 @@ interface SpeechContextOptions {
   readonly environment: Environment;
   readonly api: ServiceApi;
   /** The voice of the website's configuration. */
-  readonly websiteVoice: () => Promise<WebsiteVoice>;
+  readonly websiteVoice: () => Promise<WebsiteVoice & { readonly lang?: string | undefined }>;
   readonly transport: Transport;
   readonly articleTransport: (parts: readonly SpokenPart[]) => Transport;
   readonly player: Player;
@@ -63,11 +63,13 @@ export const createSpeechContext = ({
   const pageLanguage = (): string | undefined => document?.documentElement?.lang || undefined;
   const fallback = createFallback(configuration.fallback, nativeSpeech, pageLanguage);
   const languages = new Map<string, () => Promise<string | undefined>>();
-  const languageOf = (voice: string): Promise<string | undefined> => {
+  const languageOf = async (voice: string): Promise<string | undefined> => {
+    const website = await websiteVoice().catch(() => undefined);
+    if (website?.name === voice && website.lang !== undefined) return website.lang;
     const load =
       languages.get(voice) ?? memoizeAsync(async () => (await api.voice(voice, maxWaitMs)).voice?.lang);
     languages.set(voice, load);
-    return load();
+    return await load();
   };
   const selectVoices = createVoiceSelection({ configuration, languageOf });
   const selectBackends = createBackendSelection({

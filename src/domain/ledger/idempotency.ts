@@ -58,7 +58,10 @@ export interface IdempotencyState {
   readonly recoveredRepeats: readonly string[];
 }
 
-/** A repeated Idempotency-Key is not charged again for this long. A part of an article has no end. */
+/**
+ * A repeated Idempotency-Key is not charged again for this long. Parts of articles have no such
+ * limit.
+ */
 export const idempotencyMs = 24 * 60 * 60_000;
 
 export const idempotencyStream = (

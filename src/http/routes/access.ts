@@ -5,6 +5,7 @@ import type {
   VerificationOutcome,
 } from "../../application/accounts/origin-verification.ts";
 import type { Websites } from "../../application/accounts/websites.ts";
+import type { Voices } from "../../application/catalog/voices.ts";
 import { websiteConfig } from "../../domain/accounts/website-config.ts";
 import { presenterOf } from "../../limits/client-network.ts";
 import type { Limits } from "../../limits/limits.ts";
@@ -24,6 +25,9 @@ export const ConfigResponse = namedSchema("ConfigResponse", {
   suspended: z.literal(true).exactOptional().meta({
     description: "Present while the key is suspended: the service refuses to speak.",
   }),
+  voiceLang: z.string().exactOptional().meta({
+    description: "The language of `voice`, unless the catalog lacks it: pages need not ask for it.",
+  }),
   auth: AuthToken,
 });
 
@@ -36,6 +40,7 @@ const verifyOriginResponse = namedSchema("VerifyOriginResponse", {
 
 interface AccessOptions {
   readonly websites: Pick<Websites, "get">;
+  readonly voices: Pick<Voices, "languageOf">;
   readonly accessTokens: Pick<AccessTokens, "issue">;
   readonly originVerification: Pick<OriginVerification, "isKnown" | "verify">;
   readonly limits: Pick<Limits, "failures">;
@@ -51,7 +56,7 @@ export const accessOperations = (options: AccessOptions): Operation[] => [
   verifyOrigin(options),
 ];
 
-const readConfig = ({ websites, accessTokens }: AccessOptions): Operation =>
+const readConfig = ({ websites, voices, accessTokens }: AccessOptions): Operation =>
   accessOperation({
     method: "get",
     path: "/v2/config",
@@ -61,10 +66,17 @@ const readConfig = ({ websites, accessTokens }: AccessOptions): Operation =>
     auth: "website, even suspended",
     responses: { 200: { description: "The current configuration.", content: json(ConfigResponse) } },
     handle: (_, ctx) => {
-      const { config } = websites.get(websiteOf(ctx));
+      const websiteId = websiteOf(ctx);
+      const { config } = websites.get(websiteId);
       const { principal } = callerIn(ctx.state);
       const suspended = principal.suspension && ({ suspended: true } as const);
-      return { ...config, ...suspended, auth: accessTokens.issue(principal) };
+      const voiceLang = voices.languageOf(websiteId, config.voice.name);
+      return {
+        ...config,
+        ...suspended,
+        ...(voiceLang !== undefined && { voiceLang }),
+        auth: accessTokens.issue(principal),
+      };
     },
   });
 

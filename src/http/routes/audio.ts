@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import { z } from "zod";
 import type { AddressQuery, AudioAddresses } from "../../application/articles/audio-addresses.ts";
-import type { PromisedAudio } from "../../application/articles/promised-audio.ts";
+import type { PromisedAudio, StreamedAudio } from "../../application/articles/promised-audio.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { extensionPattern, mimeTypeOf } from "../../domain/synthesis/formats.ts";
 import {
@@ -104,7 +104,7 @@ const audioParams: RequestPart<string, z.ZodObject> = {
   },
 };
 
-/** What an article adds to the addresses of its parts. A value of any other form counts as absent. */
+/** What an article adds to the addresses of its parts. Any other value counts as absent. */
 const addressQuery: RequestPart<AddressQuery, z.ZodObject> = {
   schema: z.object({
     signature: z
@@ -142,8 +142,8 @@ const exampleMarks = [
 ] as const;
 
 /**
- * `/audio/{object}`: immutable audio and marks for CDNs, of free engines only. Audio is read in
- * parts, never as a whole.
+ * `/audio/{object}`: immutable audio and marks for CDNs, and for a day the private audio of
+ * articles. Audio is read in parts, never as a whole.
  */
 export const audioOperation = (options: AudioOptions): Operation =>
   operation({
@@ -153,7 +153,7 @@ export const audioOperation = (options: AudioOptions): Operation =>
     tag: "Audio",
     summary: "Get audio by its permanent URL",
     description:
-      "For CDNs: immutable objects, named by a keyed hash (HMAC-SHA-256) of their recipe, which only the service can compute. Only audio of the free engines. `{hash}.marks.json` are its marks, if `Link` names them: one JSON object per line and word, sentence or `<mark>` of SSML, with `time` (milliseconds), `type`, `start` and `end` (code points of the text; those of a `<mark>` are its tag's). The text itself is not stored.\n\nThe addresses of the parts of an article (`POST /v2/articles`) have a signature. Until the part is spoken, a request for such an address waits for it, up to 30 seconds; then, or if too many requests wait, it is 503.",
+      "For CDNs: immutable objects, named by a keyed hash (HMAC-SHA-256) of their recipe, which only the service can compute. Only audio of the free engines, unless the address has a signature. `{hash}.marks.json` are its marks, if `Link` names them: one JSON object per line and word, sentence or `<mark>` of SSML, with `time` (milliseconds), `type`, `start` and `end` (code points of the text; those of a `<mark>` are its tag's). The text itself is not stored.\n\nThe addresses of the parts of an article (`POST /v2/articles`) have a signature. Until the part is spoken, a request for such an address waits for it, up to 30 seconds; then, or if too many requests wait, it is 503.",
     auth: "none",
     cache: [immutable, audioCaching.own],
     headers: conditionalRange,
@@ -173,17 +173,53 @@ export const audioOperation = (options: AudioOptions): Operation =>
     handle: async ({ params: object, query }, ctx) => {
       const signal = disconnectSignal(ctx);
       const { name, isPromised } = options.audioAddresses.open(object, query);
-      if (isPromised) await options.promisedAudio.untilReady(name, options.clientOwner(ctx.req), signal);
+      const request = { hash: object.slice(0, 64), name, signal };
+      const streamed = isPromised ? await untilPromised(options, ctx, request) : undefined;
       ctx.set("Cache-Control", name.startsWith("public/") ? immutable : audioCaching.own);
-      const params = { hash: object.slice(0, 64), name };
-      const request = { ...params, signal };
-      await (isMarksName(params.name) ? respondWithMarks : respondWithAudio)(options, ctx, request);
+      if (streamed) return await respondWithStream(options, ctx, { ...request, streamed });
+      await (isMarksName(name) ? respondWithMarks : respondWithAudio)(options, ctx, request);
     },
   });
 
 interface AudioRequest extends AudioName {
   readonly signal: AbortSignal;
 }
+
+/**
+ * Waits for promised audio. A GET of the whole audio gets it while it is spoken, if this process
+ * speaks it.
+ */
+const untilPromised = async (
+  { promisedAudio, clientOwner }: AudioOptions,
+  { method, req }: Context,
+  { name, signal }: AudioRequest,
+): Promise<StreamedAudio | undefined> => {
+  const { range, "if-none-match": ifNoneMatch } = req.headers;
+  const isWhole = method === "GET" && range === undefined && ifNoneMatch === undefined;
+  if (isWhole && !isMarksName(name)) return await promisedAudio.begin(name, clientOwner(req), signal);
+  await promisedAudio.untilReady(name, clientOwner(req), signal);
+  return undefined;
+};
+
+/** Its bytes are those of the audio that is stored later. */
+const respondWithStream = async (
+  { holdUnsentBytes, publicPath }: AudioOptions,
+  ctx: Context,
+  { hash, name, signal, streamed }: AudioRequest & { readonly streamed: StreamedAudio },
+): Promise<void> => {
+  const { audio, memory, rendition } = streamed;
+  const headers = audioHeaders(hash, mimeTypeOf(name));
+  if (rendition.hasMarks) headers.Link = marksLink(publicPath, name);
+  const hold = holdUnsentBytes(ctx, signal);
+  async function* held(): AsyncGenerator<Buffer, void> {
+    for await (const chunk of audio) {
+      await hold(memory.byteLength);
+      yield chunk;
+    }
+  }
+  respond(ctx, { status: 200, headers });
+  await sendChunks(ctx, held(), signal);
+};
 
 const respondWithAudio = async (
   { audioReads, holdUnsentBytes, publicPath }: AudioOptions,

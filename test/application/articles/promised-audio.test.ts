@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { createPromisedAudio } from "../../../src/application/articles/promised-audio.ts";
+import type { StreamedAudio } from "../../../src/audio/pipeline/pipeline.ts";
 import type { AudioInfo } from "../../../src/audio/store/audio-store.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import { limits } from "../../../src/limits/limits.ts";
@@ -21,6 +22,8 @@ describe("promised audio", () => {
   let stored: Set<string>;
   let stats: number;
   let spokenHere: Map<string, PromiseWithResolvers<void>>;
+  let begun: PromiseWithResolvers<void>;
+  let streamed: StreamedAudio | undefined;
   let promised: ReturnType<typeof createPromisedAudio>;
 
   beforeEach(() => {
@@ -28,6 +31,8 @@ describe("promised audio", () => {
     stored = new Set();
     stats = 0;
     spokenHere = new Map();
+    begun = Promise.withResolvers();
+    streamed = undefined;
     promised = createPromisedAudio({
       audioReads: {
         statAudio: async (one) => {
@@ -35,7 +40,11 @@ describe("promised audio", () => {
           return stored.has(one) ? info : undefined;
         },
       },
-      speaker: { ended: (one) => spokenHere.get(one)?.promise },
+      speaker: {
+        ended: (one) => spokenHere.get(one)?.promise,
+        begun: (one) => (spokenHere.has(one) ? begun.promise : undefined),
+        stream: async () => streamed,
+      },
       time,
     });
   });
@@ -103,6 +112,29 @@ describe("promised audio", () => {
     failed.resolve();
     expect(await waiting).to.be.instanceOf(Unavailable);
     expect(time.now()).to.equal(0);
+  });
+
+  it("is streamed as soon as this process begins to speak it", async () => {
+    spokenHere.set(hash, Promise.withResolvers());
+    const waiting = promised.begin(name, "c", never);
+    await until(() => time.waiting() > 0);
+    streamed = { memory: { byteLength: 5 } } as StreamedAudio;
+    begun.resolve();
+    expect(await waiting).to.equal(streamed);
+    await until(() => time.waiting() === 0);
+  });
+
+  it("is awaited whole if it cannot be streamed, or another process speaks it", async () => {
+    const spoken = Promise.withResolvers<void>();
+    spokenHere.set(hash, spoken);
+    begun.resolve();
+    const waiting = promised.begin(name, "c", never);
+    await until(() => time.waiting() > 0);
+    stored.add(name);
+    spokenHere.delete(hash);
+    spoken.resolve();
+    expect(await waiting).to.equal(undefined);
+    expect(await promised.begin(name, "c", never)).to.equal(undefined);
   });
 
   it("is looked up once for all requests that wait", async () => {

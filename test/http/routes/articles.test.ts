@@ -84,6 +84,17 @@ describe("POST /v2/articles", () => {
     expect(responses.map(({ status }) => status)).to.deep.equal([200, 206, 304, 416]);
   });
 
+  it("sends a part while it is spoken, with the bytes that are stored", async () => {
+    const long = "This sentence is one of many in a long paragraph. ".repeat(20);
+    for (const voice of ["UK English Female", "US English Female"]) {
+      const [url = ""] = urlsOf(await prepare([long], { voice }));
+      const [first, second] = await Promise.all([fetch(url), fetch(url)]);
+      expect(first.headers.get("cache-control")).to.equal("public, max-age=31536000, immutable");
+      const received = [await bytesOf(first), await bytesOf(second), await bytesOf(await fetch(url))];
+      expect(received.every((bytes) => bytes.equals(received[0] as Buffer))).to.equal(true);
+    }
+  });
+
   it("charges each part once a month, whoever reads it and however often", async () => {
     const texts = ["Charged once a month.", "The same here."];
     await hear(texts);

@@ -89,7 +89,7 @@ describe("GET /audio/{object}", () => {
     });
     const promisedAudio = createPromisedAudio({
       audioReads: pipeline,
-      speaker: { ended: () => undefined },
+      speaker: { begun: () => undefined, ended: () => undefined, stream: async () => undefined },
       time,
     });
     server = await serveOperations([

@@ -1,0 +1,170 @@
+import { expect } from "chai";
+import { createPartSpeaker, type PartSpeaker } from "../../../src/application/articles/part-speaker.ts";
+import type { SpokenPart } from "../../../src/application/articles/planned-part.ts";
+import { type Audio, audioOf } from "../../../src/audio/pipeline/audio.ts";
+import { EngineFailed, Forbidden, NothingToSpeak, Unavailable } from "../../../src/domain/errors.ts";
+import { renditionOf } from "../../audio/pipeline/renditions.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
+import { testPrincipal } from "../../support/principal.ts";
+
+const partOf = (text: string): SpokenPart => {
+  const rendition = renditionOf(text);
+  const plan = {
+    characters: text.length,
+    muted: false,
+    renditions: [rendition] as const,
+    catalogRevision: "1",
+    shared: true,
+  };
+  return { plan, renditions: plan.renditions };
+};
+const textOf = ({ renditions: [{ recipe }] }: SpokenPart): string => recipe.text;
+const hashOf = ({ renditions: [{ hash }] }: SpokenPart): string => hash;
+
+describe("the parts of articles", () => {
+  let time: ManualTime;
+  let speaker: PartSpeaker;
+  /** The texts of which the engine has begun to speak, and those that it speaks. */
+  let begun: string[];
+  let running: Map<string, PromiseWithResolvers<Audio>>;
+  let isActive: boolean;
+  let failed: [string, unknown][];
+
+  beforeEach(() => {
+    time = createManualTime();
+    begun = [];
+    running = new Map();
+    isActive = true;
+    failed = [];
+    speaker = createPartSpeaker({
+      pipeline: {
+        stream: async () => {
+          throw new Error("no test needs it");
+        },
+        obtain: ([first], signal) => {
+          if (!first) throw new Error("no rendition");
+          const { text } = first.recipe;
+          begun.push(text);
+          const audio = Promise.withResolvers<Audio>();
+          running.set(text, audio);
+          signal.addEventListener("abort", () => audio.reject(signal.reason));
+          return audio.promise.finally(() => running.delete(text));
+        },
+      },
+      findActiveKey: () => (isActive ? testPrincipal() : undefined),
+      time,
+    });
+  });
+
+  const speak = (texts: string, apiKey = "k"): Promise<void> =>
+    speaker.speak({
+      apiKey,
+      parts: [...texts].map(partOf),
+      onFailed: (part, error) => failed.push([textOf(part), error]),
+    });
+  const end = (text: string, rendition = renditionOf(text)): void =>
+    running
+      .get(text)
+      ?.resolve(
+        audioOf(rendition, { bytes: Buffer.from("x"), length: { samples: 1, sampleRate: 1 } }, "miss"),
+      );
+  const fail = (text: string, error: Error): void => running.get(text)?.reject(error);
+  const turns = async (): Promise<void> => {
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+  };
+
+  it("are spoken in order: the first one alone, the others two at a time", async () => {
+    const spoken = speak("abcde");
+    await turns();
+    expect(begun.join("")).to.equal("a");
+    for (const [text, next] of [
+      ["a", "abc"],
+      ["c", "abcd"],
+      ["b", "abcde"],
+    ] as const) {
+      end(text);
+      await turns();
+      expect(begun.join("")).to.equal(next);
+    }
+    for (const text of "de") end(text);
+    await spoken;
+    expect(failed).to.deep.equal([]);
+  });
+
+  it("of one key take turns, four at a time; those of other keys do not wait for them", async () => {
+    for (const texts of ["ab", "cd", "ef", "gh", "ij"]) void speak(texts);
+    void speak("z", "other");
+    await turns();
+    expect(begun.toSorted().join("")).to.equal("acegz");
+    end("a");
+    await turns();
+    expect(begun.toSorted().join("")).to.equal("acegiz");
+  });
+
+  it("end for those who wait when they are spoken or have failed", async () => {
+    void speak("ab");
+    const [a, b] = [partOf("a"), partOf("b")].map((part) => speaker.ended(hashOf(part)));
+    expect(speaker.ended(hashOf(partOf("c")))).to.equal(undefined);
+    await turns();
+    end("a");
+    await a;
+    await turns();
+    fail("b", new EngineFailed("no"));
+    await b;
+    expect(speaker.ended(hashOf(partOf("b")))).to.equal(undefined);
+    expect(failed.map(([text]) => text)).to.deep.equal(["b"]);
+    expect(speaker.refusal(hashOf(partOf("b")))).to.equal(undefined);
+  });
+
+  it("are tried five times while the service is overloaded", async () => {
+    const spoken = speak("a");
+    for (let attempt = 1; attempt <= 5; attempt++) {
+      await until(() => running.has("a"));
+      fail("a", new Unavailable("full", 1));
+      await until(() => time.waiting() > 0 || failed.length > 0);
+      time.advance(5_000);
+    }
+    await spoken;
+    expect(begun).to.have.length(5);
+    expect(failed).to.have.length(1);
+  });
+
+  it("are not spoken again if their text is at fault", async () => {
+    const spoken = speak("a");
+    await turns();
+    fail("a", new NothingToSpeak());
+    await spoken;
+    expect(speaker.refusal(hashOf(partOf("a")))).to.be.instanceOf(NothingToSpeak);
+  });
+
+  it("are replaced for a minute by those of another voice, if their own fails", async () => {
+    const spoken = speak("a");
+    await turns();
+    const other = renditionOf("a", { engine: "g2" });
+    end("a", other);
+    await spoken;
+    expect(speaker.fallback(hashOf(partOf("a")))).to.equal(other);
+    time.advance(60_000);
+    expect(speaker.fallback(hashOf(partOf("a")))).to.equal(undefined);
+  });
+
+  it("are not spoken for a key that is suspended meanwhile", async () => {
+    const spoken = speak("abc");
+    await turns();
+    isActive = false;
+    end("a");
+    await spoken;
+    expect(begun).to.deep.equal(["a"]);
+    expect(failed.map(([text, error]) => [text, error instanceof Forbidden])).to.deep.equal([
+      ["b", true],
+      ["c", true],
+    ]);
+  });
+
+  it("fail at the shutdown if they are not spoken, and their articles with them", async () => {
+    void speak("abc");
+    await turns();
+    await speaker.close();
+    expect(failed.map(([text]) => text)).to.deep.equal(["a", "b", "c"]);
+  });
+});
