@@ -135,7 +135,9 @@ export class Voxledger {
     return this.#loadConfig({ reload: true });
   }
 
-  /** True if a voice of the browser may read this page while the service cannot or will not speak. */
+  /**
+   * True if a voice of the browser may read this page while the service cannot or will not speak.
+   */
   canFallBack(): Promise<boolean> {
     return this.#speechContext.canFallBack();
   }
@@ -191,7 +193,7 @@ export class Voxledger {
    * Sections are spoken one after the other; `charIndex` counts from the beginning of a text that
    * joins them by blank lines (`"\n\n"`). `voice` and `lang` of the call, or `voice` of a section,
    * speak whatever the text's language is. Otherwise the default voice speaks everything in its own
-   * language (`en` for `en-GB`), and any other language is spoken by the service's voice for it. The
+   * language (`en` for `en-GB`), and the service's voice for it speaks any other language. The
    * language is the `lang` of the section, unless script and words show that it cannot be.
    */
   speak(text: string | readonly TextSection[], params: SpeakParams = {}): Promise<SpeechResult> {

@@ -27,9 +27,9 @@ interface BackendSelectionOptions extends OutageOptions {
 const patienceMs = 5_000;
 
 /**
- * Selects who speaks: with `preferNative` the browser's voice that is behind the requested one, else
- * the service, and after its failure a voice of the browser, which needs nothing of the service.
- * Fires `OnServiceSwitched`.
+ * Selects who speaks: with `preferNative` the browser's voice behind the requested one, else the
+ * service, and after its failure a voice of the browser, which needs nothing of the service. Fires
+ * `OnServiceSwitched`.
  */
 export const createBackendSelection = ({
   configuration: { preferNative },
