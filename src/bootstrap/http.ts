@@ -1,8 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
+import { pageScripts } from "../../projections/page-scripts.ts";
 import { createReadWebsitePage } from "../application/accounts/website-page.ts";
 import { sharedCatalog } from "../application/catalog/website-catalog.ts";
 import type { Gallery } from "../application/gallery/gallery.ts";
+import { createFindPinnedScripts } from "../application/page-scripts.ts";
 import { withLegacyAddresses } from "../audio/legacy/legacy-addresses.ts";
 import { createApiCors, publicCors } from "../http/access/cors.ts";
 import { createCredentialReader } from "../http/access/credentials.ts";
@@ -201,6 +203,7 @@ const composeRouter = (
     getAudio: audio.pipeline.getAudio,
     audioReads: withLegacyAddresses(audio.pipeline, settings.audioLegacyUntil, clock),
     ...audioReports,
+    findPinnedScripts: createFindPinnedScripts({ store: core.store, view: core.runner.view(pageScripts) }),
     eventLog,
     voiceFiles,
     gallery,

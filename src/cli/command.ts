@@ -6,6 +6,7 @@ import type { AudioReports } from "../application/audio/audio-reports.ts";
 import type { DeleteAudio } from "../application/audio/delete-audio.ts";
 import type { AcceptClock } from "../application/clock/accept-clock.ts";
 import type { CommandContext } from "../application/execute-command.ts";
+import type { PageScripts } from "../domain/page-scripts.ts";
 
 /** The services that commands call. */
 export interface Services extends AdminServices {
@@ -15,6 +16,10 @@ export interface Services extends AdminServices {
   /** See `Seals.handOver`. */
   readonly handOverSealKey: () => Promise<void>;
   readonly eraseWebsite: EraseWebsite;
+  /** Pins the scripts for pages of this release. */
+  readonly pinPageScripts: (context: CommandContext) => Promise<{ hash: string; scripts: PageScripts }>;
+  /** The URL of the service for pages, without a trailing slash. */
+  readonly publicUrl: string;
 }
 
 /** The streams that a command reads in addition to the one that it decides on. */

@@ -1,4 +1,5 @@
 import type { LabelOverrides } from "./labels/labels.ts";
+import { serviceUrlOf } from "./service-url.ts";
 import { type TransportMode, transportModes } from "./transport/transport.ts";
 
 /** The options of the constructor. All but `apiKey` are optional. */
@@ -7,7 +8,10 @@ export interface VoxledgerConfig {
   readonly apiKey: string;
   /** It is for servers only, and rejected in a browser. */
   readonly apiSecret?: string;
-  /** The URL of the service. Default: the location of this script. */
+  /**
+   * The URL of the service. Default: the service that sent this script. Required if the library was
+   * installed as a package, because a bundle is sent by another server.
+   */
   readonly baseUrl?: string;
   /**
    * Logs method, path and status of each response to the console, never the text. Default: false.
@@ -65,7 +69,7 @@ const maxTimeout = 2 ** 31 - 1;
  */
 export const resolveConfiguration = (
   options: VoxledgerConfig,
-  { scriptUrl, inPage }: { scriptUrl: string; inPage: boolean },
+  { scriptUrl, inPage }: { scriptUrl: string | undefined; inPage: boolean },
 ) => {
   const { apiKey, apiSecret, retryAttempts = 3, timeout = 30_000, transport = "chunks" } = options;
   const { fallback = "native" } = options;
@@ -101,13 +105,18 @@ export const resolveConfiguration = (
   };
 };
 
-/** The URL that paths are appended to, with a trailing slash. Removes the file name of a script. */
-const resolveBaseUrl = (address: string): string => {
+/** The URL that paths are appended to. `address`: of the service, or of a script that it sent. */
+const resolveBaseUrl = (address: string | undefined): string => {
+  if (address === undefined) {
+    throw new TypeError(
+      "baseUrl is required, such as https://tts.example.com: only scripts that the service sends know it.",
+    );
+  }
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new TypeError(
       "baseUrl must be an http or https URL. It is required unless the service sent the library.",
     );
   }
-  return url.origin + url.pathname.replace(/[^/]*\.(js|ts)$/, "").replace(/\/*$/, "/");
+  return serviceUrlOf(url);
 };

@@ -1,4 +1,4 @@
-import type { Problem } from "../domain/errors.ts";
+import type { Problem } from "./api/problem.ts";
 
 interface ErrorDetails {
   readonly status?: number | undefined;

@@ -11,8 +11,8 @@ export interface SpeakParams {
   /** BCP-47; the voice of this language speaks everything, unless `voice` is given. */
   readonly lang?: string;
   /**
-   * Speaks everything in its own language. Other languages are spoken by a voice of theirs. Default:
-   * the voice of the constructor's options, or else of the website.
+   * Speaks everything in its own language. Other languages are spoken by a voice of theirs.
+   * Default: the voice of the constructor's options, or else of the website.
    */
   readonly defaultVoice?: string;
   /** 0 to 2, 1 is normal. */
@@ -49,7 +49,9 @@ export interface SpeechResult {
   readonly cancelled: boolean;
 }
 
-/** Selects the backend of each part of one speech, and continues with another one after a failure. */
+/**
+ * Selects the backend of each part of one speech, and continues with another one after a failure.
+ */
 export interface BackendSelection {
   /**
    * Returns the backend for the first of the parts, and those from it on that are its turn.

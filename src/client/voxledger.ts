@@ -55,6 +55,8 @@ export type { Delivery, TransportMode } from "./transport/transport.ts";
  * A website's connection to the service. Every method that sends a request throws VoxledgerError.
  */
 export class Voxledger {
+  /** The URL of the service, with a trailing slash. */
+  readonly baseUrl: string;
   /** The labels that replace those of the library and of the website's configuration. */
   readonly labels: LabelOverrides;
   readonly #events: Events;
@@ -93,6 +95,7 @@ export class Voxledger {
       ...{ api, session, baseUrl, timeout, retry, now, startTimer, WebSocket, closed },
     });
 
+    this.baseUrl = baseUrl;
     this.labels = configuration.labels;
     this.#environment = environment;
     this.#api = api;
@@ -130,6 +133,13 @@ export class Voxledger {
   /** Requests the website's configuration again, and with it a new token. */
   config(): Promise<CurrentConfig> {
     return this.#loadConfig({ reload: true });
+  }
+
+  /**
+   * True if a voice of the browser may read this page while the service cannot or will not speak.
+   */
+  canFallBack(): Promise<boolean> {
+    return this.#speechContext.canFallBack();
   }
 
   /** All voices, or those that exist on a platform. */
@@ -183,7 +193,7 @@ export class Voxledger {
    * Sections are spoken one after the other; `charIndex` counts from the beginning of a text that
    * joins them by blank lines (`"\n\n"`). `voice` and `lang` of the call, or `voice` of a section,
    * speak whatever the text's language is. Otherwise the default voice speaks everything in its own
-   * language (`en` for `en-GB`), and any other language is spoken by the service's voice for it. The
+   * language (`en` for `en-GB`), and the service's voice for it speaks any other language. The
    * language is the `lang` of the section, unless script and words show that it cannot be.
    */
   speak(text: string | readonly TextSection[], params: SpeakParams = {}): Promise<SpeechResult> {

@@ -18,6 +18,7 @@ import { rateShapes } from "./ledger/rate.ts";
 import { sealShapes } from "./ledger/seals/seal.ts";
 import { lexiconShapes } from "./lexicons/event-shapes.ts";
 import { logShapes } from "./log-format.ts";
+import { pageScriptsShapes } from "./page-scripts.ts";
 import { anyObject, type Check, type Members, object } from "./shape.ts";
 import { audioShapes } from "./synthesis/audio-events.ts";
 import { deliveryShapes } from "./webhooks/delivery.ts";
@@ -49,6 +50,7 @@ const shapesByKind: Readonly<Record<string, Readonly<Record<string, Members>>>> 
   "lexicons-": lexiconShapes,
   webhooks: webhookShapes,
   "delivery-": deliveryShapes,
+  "page-scripts-": pageScriptsShapes,
 };
 
 const kinds = Object.keys(shapesByKind);

@@ -14,6 +14,7 @@ describe("the options of the client library", () => {
       defaultLang: undefined,
       defaultVoice: undefined,
       fallback: "native",
+      labels: {},
       preferNative: false,
       retryAttempts: 3,
       timeout: 30_000,

@@ -1,5 +1,10 @@
 import { expect } from "chai";
-import { type PlayableSound, type PlaySound, Voxledger, type VoxledgerConfig } from "voxledger/client";
+import {
+  type PlayableSound,
+  type PlaySound,
+  Voxledger,
+  type VoxledgerConfig,
+} from "../../src/client/voxledger.ts";
 import { bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
 import { nextEvent, recordEvents } from "../support/client-library/recorded-events.ts";
 import {

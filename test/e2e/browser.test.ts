@@ -298,6 +298,18 @@ describe("the client library in a browser", () => {
     expect(error?.message).to.match(/origin is not a verified origin/);
   });
 
+  it("tells that something blocks the API, if only the service's health can be read", async () => {
+    const site = await serveSite();
+    await verifyOrigins(website.id, site.url);
+    const page = await browser.context.newPage();
+    await page.route(/\/v2\//, (route) => route.abort("blockedbyclient"));
+    await page.goto(site.url);
+    await waitForEvent(page, "OnError");
+    const [error] = await eventsOf(page, "OnError");
+    expect(error).to.include({ code: "NETWORK" });
+    expect(error?.message).to.match(/requests to \/v2 fail/);
+  });
+
   it("verifies its origin with the operator's token", async () => {
     await verifyOrigins(website.id);
     const site = await serveSite();

@@ -29,6 +29,7 @@ import { thresholdDecider } from "../../src/domain/ledger/quota/quota-threshold.
 import { rateStream } from "../../src/domain/ledger/rate.ts";
 import { sealsStream } from "../../src/domain/ledger/seals/seal.ts";
 import { lexiconsDecider, lexiconsStream } from "../../src/domain/lexicons/lexicons.ts";
+import { pageScriptsDecider, pageScriptsStream } from "../../src/domain/page-scripts.ts";
 import { audioDecider, audioStream } from "../../src/domain/synthesis/audio-events.ts";
 import { deliveryDecider, deliveryPrefix, deliveryStream } from "../../src/domain/webhooks/delivery.ts";
 import { webhooksDecider, webhooksStream } from "../../src/domain/webhooks/webhooks.ts";
@@ -95,6 +96,7 @@ const aggregates: readonly (readonly [name: string, prefix: string, fold: Fold])
   ["quota", quotaPrefix, quotaDecider],
   ["webhooks", webhooksStream, webhooksDecider],
   ["delivery", deliveryPrefix, deliveryDecider],
+  ["page scripts", pageScriptsStream(""), pageScriptsDecider],
 ];
 
 /**

@@ -29,7 +29,7 @@ export const composeAskInstance =
   };
 
 /** A server that listens on all addresses is reached on the loopback interface. */
-const ownUrl = ({ host, port }: Settings): string => {
+export const ownUrl = ({ host, port }: Pick<Settings, "host" | "port">): string => {
   const name = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
 };

@@ -12,6 +12,7 @@ import { readLastTime } from "../../application/clock/last-time.ts";
 import { createUrgentTime } from "../../application/clock/urgent-time.ts";
 import { createExecuteCommand } from "../../application/execute-command.ts";
 import { obtainEventLogId } from "../../application/log-format.ts";
+import { createPinScripts } from "../../application/page-scripts.ts";
 import { lazy } from "../../async/lazy.ts";
 import { createScheduler } from "../../async/scheduler/scheduler.ts";
 import type { AudioStore } from "../../audio/store/audio-store.ts";
@@ -20,6 +21,7 @@ import { naturalVoicesFolder, openNaturalVoices } from "../../engines/natural-vo
 import { createCommandHandler } from "../../eventstore/command-handler.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
 import { openSeekable } from "../../files/seekable-file.ts";
+import { bundleOnce } from "../../http/bundles/bundles.ts";
 import { withArchivedJournals } from "../../ledger/archive/with-archived-journals.ts";
 import { type Settings, withSettingName } from "../../settings/read-settings.ts";
 import { noTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
@@ -32,6 +34,7 @@ import { createLazyCipher, obtainMasterKeys } from "../master-key.ts";
 import { openAudioStore } from "../speech/audio-store.ts";
 import { composeProviders } from "../speech/providers.ts";
 import { webhookRefusal } from "../website-servers.ts";
+import { ownUrl } from "./ask-instance.ts";
 
 /**
  * Opens the admin services for one command. Reads only the streams that the command names or
@@ -132,6 +135,14 @@ export const composeCommandLine = async (
     await removeSnapshots(join(settings.dataDir, "snapshots"), websiteViews, begun);
     return erasure;
   };
-  const close = () => running.disposeAsync();
-  return { ...services, ...audioReports, acceptClock, handOverSealKey, eraseWebsite, close };
+  const pinScripts = createPinScripts({ execute, clock });
+  const pinPageScripts: Services["pinPageScripts"] = async (context) => {
+    const { pageScripts: scripts } = await bundleOnce();
+    return { hash: await pinScripts(scripts, context), scripts };
+  };
+  return {
+    ...{ ...services, ...audioReports, acceptClock, handOverSealKey, eraseWebsite, pinPageScripts },
+    publicUrl: settings.publicUrl ?? ownUrl(settings),
+    close: () => running.disposeAsync(),
+  };
 };

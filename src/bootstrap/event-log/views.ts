@@ -5,6 +5,7 @@ import { deliveries } from "../../../projections/deliveries.ts";
 import { keys } from "../../../projections/keys.ts";
 import { lexicons } from "../../../projections/lexicons.ts";
 import { malformedEventsIn } from "../../../projections/malformed-events.ts";
+import { pageScripts } from "../../../projections/page-scripts.ts";
 import { platforms } from "../../../projections/platforms.ts";
 import { hasPrefix, type Projection } from "../../../projections/projection.ts";
 import { rate } from "../../../projections/rate.ts";
@@ -40,8 +41,8 @@ export const websiteViews: readonly Projection<unknown>[] = [websites, verifiedO
  */
 const serving: readonly Projection<unknown>[] = [...websiteViews, keys, catalog, rate, credentials, lexicons];
 /**
- * Views that only hints, webhooks and reports need. If one of them fails, the service continues to
- * serve and reports that it is degraded.
+ * Views that only hints, webhooks, reports and pinned scripts need. If one of them fails, the
+ * service continues to serve and reports that it is degraded.
  */
 const reporting: readonly Projection<unknown>[] = [
   platforms,
@@ -50,6 +51,7 @@ const reporting: readonly Projection<unknown>[] = [
   suspensions,
   suspensionCounts,
   samples,
+  pageScripts,
 ];
 
 /** Malformed events of trimmed streams are logged but not counted: they expire. */

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { type NewVerification, verificationRequest } from "../../application/accounts/origin-verification.ts";
 import {
   type NewWebsite,
@@ -25,6 +25,7 @@ import {
 } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { readJson } from "../json-file.ts";
+import { type PageTags, pageTags } from "../page-tags.ts";
 import { type PlanOptions, planGiven, planText, withPlanOptions } from "../plan-options.ts";
 
 export const registerWebsiteCommands: Register = (program, actions) => {
@@ -79,6 +80,27 @@ export const registerWebsiteCommands: Register = (program, actions) => {
         const { name } = parse(newName, { name: given });
         return withServices(({ websites }) => websites.rename(id, name, operator), writing);
       }),
+    );
+
+  website
+    .command("tag <id>")
+    .description("print the tag of its pages, and tags of this release at permanent addresses, which it pins")
+    .option(
+      "--url <url>",
+      "the URL of the service for pages (default: PUBLIC_URL, or the address of this machine)",
+      serviceUrl,
+    )
+    .action(
+      printing(tagsText, (id: string, { url }: { url?: string }) =>
+        withServices(
+          async ({ keys, websites, pinPageScripts, publicUrl }) => {
+            await websites.get(id);
+            const key = keys.list(id).find(({ status }) => status === "active");
+            return pageTags(url ?? publicUrl, key?.apiKey ?? "YOUR_API_KEY", await pinPageScripts(operator));
+          },
+          { ...writing, reads: { websites: [id], keys: "all" } },
+        ),
+      ),
     );
 
   registerOriginCommands(website, actions);
@@ -157,6 +179,24 @@ const registerOriginCommands: Register = (website, { withServices }) => {
       }),
     );
 };
+
+const serviceUrl = (given: string): string => {
+  const url = URL.parse(given);
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new InvalidArgumentError("It must be an http or https URL.");
+  return url.origin + url.pathname.replace(/\/+$/, "");
+};
+
+const tagsText = ({ tag, pinned, pinnedScript, scriptSrc }: PageTags): string =>
+  [
+    "The tag, which follows each release of the service:",
+    tag,
+    "The modules of this release, for ever and with integrity:",
+    pinned,
+    `A Content-Security-Policy must allow the inline import map: script-src ${scriptSrc}`,
+    "The same as one script, for pages without modules or with an import map of their own:",
+    pinnedScript,
+  ].join("\n\n");
 
 const newWebsite = ({ id, name, origins, plan, apiKey, secretId, apiSecret }: NewWebsite): string =>
   fields({

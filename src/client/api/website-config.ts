@@ -4,6 +4,8 @@ import type { WebsiteConfig } from "../../domain/accounts/website-config.ts";
 export type { WebsiteConfig };
 /** The configuration as the service sends it. */
 export interface CurrentConfig extends WebsiteConfig {
+  /** Present while the website's key is suspended: the service refuses to speak. */
+  readonly suspended?: true;
   /** The language of `voice`. */
   readonly voiceLang?: string;
 }

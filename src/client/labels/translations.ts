@@ -1,4 +1,4 @@
-import type { WebsiteConfig } from "../../domain/accounts/website-config.ts";
+import type { WebsiteConfig } from "../api/website-config.ts";
 
 /** Labels by language tag, which replace those of the library. */
 export type LabelOverrides = WebsiteConfig["features"]["webPlayer"]["labels"];

@@ -1,4 +1,4 @@
-import type { Problem } from "../../domain/errors.ts";
+import type { Problem } from "../api/problem.ts";
 import type { SynthesisQuery } from "../api/synthesis.ts";
 import { type ProsodyParameter, parseProsodyParameters } from "../prosody.ts";
 

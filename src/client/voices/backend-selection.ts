@@ -7,18 +7,17 @@ import { nativeBackend } from "../playback/native-speech-backend.ts";
 import type { SpeechBackend, SpokenPart } from "../playback/speech-backend.ts";
 import type { BackendSelection, BackendTurn } from "../speech.ts";
 import type { VoiceRequest } from "../transport/transport.ts";
-import { matchingVoice, nativeVoices, voiceOfLanguage } from "./native-voices.ts";
+import type { Fallback } from "./fallback.ts";
+import { matchingVoice, nativeVoices } from "./native-voices.ts";
 import { type OutageOptions, startOutage } from "./outage.ts";
-import { canBe } from "./text-language.ts";
 
 type Catalog = Pick<VoiceCollection, "voices" | "systemVoices">;
 
 interface BackendSelectionOptions extends OutageOptions {
-  readonly configuration: Pick<Configuration, "preferNative" | "fallback">;
+  readonly configuration: Pick<Configuration, "preferNative">;
+  readonly fallback: Fallback;
   readonly catalog: () => Promise<Catalog>;
   readonly nativeSpeech: NativeSpeech | undefined;
-  /** The language that the page declares. */
-  readonly pageLanguage: () => string | undefined;
   /** The speed of playback, which native voices apply as well. */
   readonly speed: () => number;
   readonly events: Events;
@@ -28,15 +27,15 @@ interface BackendSelectionOptions extends OutageOptions {
 const patienceMs = 5_000;
 
 /**
- * Selects who speaks: with `preferNative` the browser's voice that is behind the requested one, else
- * the service, and after its failure a voice of the browser, which needs nothing of the service.
- * Fires `OnServiceSwitched`.
+ * Selects who speaks: with `preferNative` the browser's voice behind the requested one, else the
+ * service, and after its failure a voice of the browser, which needs nothing of the service. Fires
+ * `OnServiceSwitched`.
  */
 export const createBackendSelection = ({
-  configuration: { preferNative, fallback },
+  configuration: { preferNative },
+  fallback,
   catalog,
   nativeSpeech,
-  pageLanguage,
   speed,
   events,
   ...outageOptions
@@ -63,14 +62,8 @@ export const createBackendSelection = ({
     return voices.length === 0 ? undefined : matchingVoice(voices, voice, await catalogIfAvailable());
   };
 
-  /** The voice that continues after a failure of the service, matched by the language alone. */
-  const fallbackVoice = ({ part: { text }, voice: { textLang } }: SpokenPart): NativeVoice | undefined => {
-    if (fallback === "none" || !nativeSpeech) return undefined;
-    const lang = textLang ?? pageLanguage() ?? "en";
-    const voices = nativeSpeech.synthesis.getVoices();
-    const allowed = fallback === "native-remote" ? voices : voices.filter((voice) => voice.localService);
-    return voiceOfLanguage(allowed, canBe(text, lang) ? lang : "en");
-  };
+  const fallbackVoice = ({ part, voice }: SpokenPart): NativeVoice | undefined =>
+    fallback.voiceFor(part.text, voice.textLang);
 
   const native = (voice: NativeVoice, spoken: SpokenPart, failure?: VoxledgerError): BackendTurn => {
     switchTo("native", failure);
@@ -102,7 +95,7 @@ export const createBackendSelection = ({
         const voice = await preferred(first);
         if (voice) return native(voice, first);
         if (outage && !outage.isOver()) {
-          if (nativeSpeech && fallback !== "none") await nativeVoices(nativeSpeech.synthesis);
+          await fallback.load();
           const other = fallbackVoice(first);
           if (other) return native(other, first, outage.failure);
           await outage.untilOnline(signal);

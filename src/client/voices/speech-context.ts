@@ -11,6 +11,7 @@ import type { SpeakParams, SpeechContext } from "../speech.ts";
 import type { TextSection } from "../text-parts.ts";
 import type { Transport } from "../transport/transport.ts";
 import { createBackendSelection } from "./backend-selection.ts";
+import { createFallback } from "./fallback.ts";
 import { createVoiceSelection } from "./voice-selection.ts";
 
 interface SpeechContextOptions {
@@ -56,9 +57,11 @@ export const createSpeechContext = ({
   ): Promise<{ readonly parts: readonly SpokenPart[]; readonly transport: Transport }>;
   /** @throws {VoxledgerError} */
   prepareVoices(params: Pick<SpeakParams, "defaultVoice">): Promise<void>;
+  canFallBack(): Promise<boolean>;
 } => {
   const { document, navigator, nativeSpeech, now, untilOnline } = environment;
-  const { fallback } = configuration;
+  const pageLanguage = (): string | undefined => document?.documentElement?.lang || undefined;
+  const fallback = createFallback(configuration.fallback, nativeSpeech, pageLanguage);
   const languages = new Map<string, () => Promise<string | undefined>>();
   const languageOf = async (voice: string): Promise<string | undefined> => {
     const website = await websiteVoice().catch(() => undefined);
@@ -71,9 +74,9 @@ export const createSpeechContext = ({
   const selectVoices = createVoiceSelection({ configuration, languageOf });
   const selectBackends = createBackendSelection({
     configuration,
+    fallback,
     catalog: memoizeAsync(() => api.voices({})),
     nativeSpeech,
-    pageLanguage: () => document?.documentElement?.lang || undefined,
     speed,
     events,
     now,
@@ -81,14 +84,13 @@ export const createSpeechContext = ({
     isOffline: () => navigator?.onLine === false,
     untilOnline: untilOnline ?? (async () => {}),
   });
-  nativeSpeech?.synthesis.getVoices(); // browsers load their voices after the first call
 
   /** Without the website's voice, a browser's voice can speak. */
   const websiteVoiceOrFailure = async () => {
     try {
       return { website: await websiteVoice() };
     } catch (error) {
-      if (fallback === "none" || !nativeSpeech || !isOutage(error as VoxledgerError)) throw error;
+      if (!fallback.isAllowed || !isOutage(error as VoxledgerError)) throw error;
       return { failure: error as VoxledgerError };
     }
   };
@@ -96,6 +98,10 @@ export const createSpeechContext = ({
   return {
     events,
     reportError,
+    canFallBack: async () => {
+      await fallback.load();
+      return fallback.voiceFor("", undefined) !== undefined;
+    },
     prepareParts: async (sections, { isArticle, ...params }) => {
       const { website, failure } = await websiteVoiceOrFailure();
       const parts = await selectVoices(sections, params, website);

@@ -56,7 +56,7 @@ const loadDetection = (): Promise<Detect | undefined> =>
 
 const isEnglish = (lang: string): boolean => primaryLanguage(lang) === "en";
 
-/** True if script and words may decide otherwise than the page: only then their rules are loaded. */
+/** True if script and words may decide otherwise than the page: then their rules are loaded. */
 const isDoubtful = ({ text, lang }: DeclaredText): boolean =>
   lang === undefined || isEnglish(lang) ? !isSurelyEnglish(text) : !canBe(text, lang);
 

@@ -18,7 +18,7 @@ export interface BundledFiles {
   readonly reproduce: Readonly<Record<string, string>>;
 }
 
-/** The path of a module that any page can import. */
+/** The path of a script that any page can load. */
 export type ClientScript = keyof typeof clientScripts;
 
 const root = resolve(import.meta.dirname, "../../..");
@@ -26,8 +26,8 @@ const client = join(root, "src/client");
 const consoleFolder = join(root, "src/console");
 const reproduceFolder = join(root, "src/reproduce");
 
-/** The entry of each script. A script imports the others at run time. */
-const clientScripts = {
+/** The entry of each module. A module imports the others at run time. */
+const clientModules = {
   "/client.js": join(client, "voxledger.ts"),
   "/client-sentences.js": join(client, "sentences.ts"),
   "/client-labels.js": join(client, "labels/labels.ts"),
@@ -35,6 +35,9 @@ const clientScripts = {
   "/player.js": join(client, "page/player.ts"),
   "/player-features.js": join(client, "page/features.ts"),
 } as const;
+
+/** The script for pages without modules. It imports nothing. */
+const clientScripts = { ...clientModules, "/voxledger.js": join(client, "package/global.ts") } as const;
 
 const options = {
   absWorkingDir: root,
@@ -56,7 +59,7 @@ const importOtherScripts: Plugin = {
   name: "import other scripts",
   setup: ({ onResolve }) => {
     onResolve({ filter: /^\./ }, ({ kind, resolveDir, path }) => {
-      const imported = Object.entries(clientScripts).find(([, entry]) => entry === resolve(resolveDir, path));
+      const imported = Object.entries(clientModules).find(([, entry]) => entry === resolve(resolveDir, path));
       return imported && kind !== "entry-point" ? { path: `.${imported[0]}`, external: true } : undefined;
     });
   },
@@ -125,13 +128,18 @@ const bundleReproduce = () =>
     outdir: ".",
   });
 
-const bundleClientScript = (path: ClientScript) =>
-  build({
+const bundleClientScript = (path: ClientScript) => {
+  const isModule = path !== "/voxledger.js";
+  return build({
     ...options,
     entryPoints: [clientScripts[path]],
     platform: "neutral",
-    plugins: [importOtherScripts],
+    format: isModule ? "esm" : "iife",
+    plugins: isModule ? [importOtherScripts] : [],
+    define: isModule ? {} : { "import.meta.url": "scriptUrl" },
+    inject: isModule ? [] : [join(client, "package/script-url.ts")],
   });
+};
 
 /** The same sources always give the same bytes. */
 const bundleAll = async (): Promise<BundledFiles> => {

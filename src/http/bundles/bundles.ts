@@ -7,6 +7,7 @@ import { lazy } from "../../async/lazy.ts";
 import { sleep } from "../../async/sleep.ts";
 import { backgroundTime, type Time } from "../../async/time.ts";
 import { errorMessage, Unavailable } from "../../domain/errors.ts";
+import { type PageScripts, pageScriptsHash } from "../../domain/page-scripts.ts";
 import { createFileDigests } from "../../files/file-digests.ts";
 import { fileIdentity } from "../../files/file-identity.ts";
 import { replaceFile } from "../../files/replace-file.ts";
@@ -18,6 +19,9 @@ const root = resolve(import.meta.dirname, "../../..");
 /** The scripts and style sheets of the service's pages. */
 export interface Bundles {
   readonly client: Readonly<Record<ClientScript, TaggedContent>>;
+  /** The same scripts as texts. */
+  readonly pageScripts: PageScripts;
+  readonly pageScriptsHash: string;
   /**
    * The console's scripts by name. `console.js` and its imports are loaded with the page, the other
    * scripts with the screens that need them.
@@ -90,6 +94,22 @@ export const createBundleLoader = ({
   };
 };
 
+/**
+ * Loads the bundles for a command.
+ * @throws {Unavailable}
+ */
+export const bundleOnce = async (): Promise<Bundles> => {
+  const ended = new AbortController();
+  const { bundles, load } = createBundleLoader({ warn: () => {} });
+  const bundled = bundles();
+  void load(ended.signal);
+  try {
+    return await bundled;
+  } finally {
+    ended.abort();
+  }
+};
+
 const newAttempt = (): PromiseWithResolvers<BundledFiles> => {
   const attempt = Promise.withResolvers<BundledFiles>();
   attempt.promise.catch(() => undefined); // perhaps no request waits for it
@@ -141,6 +161,8 @@ const bundlesOf = (files: BundledFiles): Bundles => {
     hash("sha256", Object.values(texts).join("")).slice(0, 16);
   return {
     client: Object.fromEntries(client),
+    pageScripts: files.client,
+    pageScriptsHash: pageScriptsHash(JSON.stringify(files.client)),
     console: named(files.console),
     consoleVersion: versionOf(files.console),
     reproduce: named(files.reproduce),

@@ -22,6 +22,9 @@ const AuthToken = namedSchema("AuthToken", { exp: z.int(), token: z.string() });
 
 export const ConfigResponse = namedSchema("ConfigResponse", {
   ...websiteConfig.shape,
+  suspended: z.literal(true).exactOptional().meta({
+    description: "Present while the key is suspended: the service refuses to speak.",
+  }),
   voiceLang: z.string().exactOptional().meta({
     description: "The language of `voice`, unless the catalog lacks it: pages need not ask for it.",
   }),
@@ -65,11 +68,14 @@ const readConfig = ({ websites, voices, accessTokens }: AccessOptions): Operatio
     handle: (_, ctx) => {
       const websiteId = websiteOf(ctx);
       const { config } = websites.get(websiteId);
+      const { principal } = callerIn(ctx.state);
+      const suspended = principal.suspension && ({ suspended: true } as const);
       const voiceLang = voices.languageOf(websiteId, config.voice.name);
       return {
         ...config,
+        ...suspended,
         ...(voiceLang !== undefined && { voiceLang }),
-        auth: accessTokens.issue(callerIn(ctx.state).principal),
+        auth: accessTokens.issue(principal),
       };
     },
   });

@@ -16,6 +16,8 @@ const otherServices = {
   acceptClock: unused,
   handOverSealKey: unused,
   eraseWebsite: unused,
+  pinPageScripts: unused,
+  publicUrl: "",
 };
 
 describe("the voices commands", () => {

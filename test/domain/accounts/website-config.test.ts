@@ -31,6 +31,8 @@ const defaults = {
         time: true,
         skip: true,
         speed: true,
+        link: true,
+        download: true,
         brand: { icon: true, poweredBy: true },
       },
       navigation: { paragraphHighlight: true, paragraphClick: true },

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { parseVerifierKey } from "../../../src/domain/ledger/seals/seal-note.ts";
+import { loadBundles } from "../../support/bundles.ts";
 import { authorize, registerWebsite } from "../../support/client.ts";
 import { auditor, type DescribedApi, json, operator, oversized, report } from "./described-service.ts";
 
@@ -140,10 +141,13 @@ export const listResponses = (api: DescribedApi): void => {
           "/client-languages.js",
           "/player.js",
           "/player-features.js",
+          "/voxledger.js",
+          `/v/${(await loadBundles()).pageScriptsHash}/player.js`,
         ]) {
           const { headers } = await get(200, path, {});
           await get(304, path, { "If-None-Match": headers.etag ?? "" });
         }
+        await get(404, "/v/none/player.js", {});
         const page = await get(200, "/docs", {});
         const files = page.body.toString().match(/docs\/assets\/[^"]+/g) ?? [];
         expect(files).to.have.length(4);

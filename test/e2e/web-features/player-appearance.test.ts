@@ -169,6 +169,30 @@ describe("the appearance of players", () => {
     expect(await listen("", 'lang="zh-TW"')).to.deep.equal(["zh-Hant", "收聽"]);
   });
 
+  it("has the labels that a page gives to the library", async () => {
+    await site.configure(playerConfig({ labels: { fr: { listen: "Site", resume: "Site" } } }));
+    const { page } = await site.open(longArticle, { head: "", attributes: 'lang="fr"' });
+    await page.evaluate(
+      async ({ url, apiKey }) => {
+        const { Voxledger } = await import(`${url}/client.js`);
+        const { startPage } = await import(`${url}/player.js`);
+        await startPage(new Voxledger({ apiKey, labels: { fr: { listen: "Page" } } }));
+      },
+      { url: site.service.url, apiKey: site.website.apiKey },
+    );
+    const shown = await player(page);
+    expect(await playButton(shown).textContent()).to.equal("Page");
+    expect(await shown.getByRole("timer").getAttribute("aria-label")).to.equal("Temps");
+  });
+
+  it("asks for speech in the page's language", async () => {
+    await site.configure({ features: { welcomeMessage: { enabled: true, text: "Bienvenue." } } });
+    const { page } = await site.open(longArticle, { attributes: 'lang="ar"' });
+    const allow = page.getByRole("button", { name: "السماح بتشغيل الصوت" });
+    await allow.waitFor();
+    expect(await styleOf(allow, "direction")).to.equal("rtl");
+  });
+
   it("is English if the labels cannot be loaded", async () => {
     await site.configure(playerConfig());
     const { page } = await site.open(longArticle, {

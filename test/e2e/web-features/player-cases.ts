@@ -130,7 +130,7 @@ const controls = [
   ["time", { time: false }, ".time"],
   ["skip", { skip: false }, "button[aria-label$=paragraph]"],
   ["speed", { speed: false }, "select"],
-  ["link", { link: false }, "button[aria-label='Copy link at this time']"],
+  ["link", { link: false }, "button[aria-label^=Copy]"],
   ["download", { download: false }, "button[aria-label=Download]"],
   ["brand.icon", { brand: { icon: false } }, "svg.brand"],
   ["brand.poweredBy", { brand: { poweredBy: false } }, "a"],

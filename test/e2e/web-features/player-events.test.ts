@@ -57,13 +57,8 @@ describe("the events of a player", () => {
     ];
     expect([moreStarts, moreEnds]).to.deep.equal([[], []]);
     expect(start?.isFromPlayer).to.equal(true);
-    expect(start?.detail).to.include({
-      status: "playing",
-      progress: 0,
-      paragraph: 1,
-      paragraphCount: 3,
-      speed: 1,
-    });
+    expect(start?.detail).to.include({ status: "playing", paragraph: 1, paragraphCount: 3, speed: 1 });
+    expect(start?.detail.progress).to.be.within(0, 0.2);
     expect(end?.detail).to.include({ status: "idle", completed: true, progress: 1 });
     const seconds = Number(end?.detail.totalSeconds);
     expect(seconds).to.be.above(2);

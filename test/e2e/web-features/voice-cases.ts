@@ -3,26 +3,31 @@ import type { FeatureSite, Spoken } from "../../support/client-library/feature-p
 import { article, playButton, player, playerConfig, type WebPlayer } from "./article.ts";
 import { type MemberCase, under } from "./case.ts";
 
-/** What the player requests first. */
+/** What the player requests first, on a page in this language. */
 const requestOf = async (
   site: FeatureSite,
   webPlayer: WebPlayer,
-  voice: Parameters<typeof playerConfig>[1] = {},
+  { lang = "en", ...voice }: Parameters<typeof playerConfig>[1] & { readonly lang?: string | undefined } = {},
 ): Promise<Spoken> => {
   await site.configure(playerConfig(webPlayer, voice));
-  const feature = await site.open(article);
+  const feature = await site.open(article, { attributes: `lang="${lang}"` });
   await playButton(await player(feature.page)).click();
   return await feature.untilSpoken(/./);
 };
 
-const selectors: readonly (readonly [members: string[], voice: WebPlayer["voice"], expected: RegExp])[] = [
-  [[""], "French Female", /^French Female$/],
+const selectors: readonly (readonly [
+  members: string[],
+  voice: WebPlayer["voice"],
+  expected: RegExp,
+  lang?: string,
+])[] = [
+  [[""], "French Female", /^French Female$/, "fr"],
   [[".regex", ".flags"], { regex: "^us english m", flags: "i" }, /^US English Male$/],
-  [[".name"], { name: "deutsch male" }, /^Deutsch Male$/],
-  [[".lang", ".gender=male"], { lang: "fr", gender: "male" }, /^French.* Male$/],
-  [[".gender=m"], { lang: "de-DE", gender: "m" }, /^(Deutsch|German) Male$/],
-  [[".gender=f"], { lang: "de-DE", gender: "f" }, /^(Deutsch|German) Female$/],
-  [[".gender=female"], { lang: "it", gender: "female" }, /^Italian Female$/],
+  [[".name"], { name: "deutsch male" }, /^Deutsch Male$/, "de"],
+  [[".lang", ".gender=male"], { lang: "fr", gender: "male" }, /^French.* Male$/, "fr"],
+  [[".gender=m"], { lang: "de-DE", gender: "m" }, /^(Deutsch|German) Male$/, "de"],
+  [[".gender=f"], { lang: "de-DE", gender: "f" }, /^(Deutsch|German) Female$/, "de"],
+  [[".gender=female"], { lang: "it", gender: "female" }, /^Italian Female$/, "it"],
   // No voice of the site has a provider of its own: the website's voice speaks.
   [[".isByok"], { isByok: true }, /^UK English Female$/],
   [[".provider"], { provider: "an unknown provider" }, /^UK English Female$/],
@@ -30,11 +35,11 @@ const selectors: readonly (readonly [members: string[], voice: WebPlayer["voice"
 
 export const voiceCases: readonly MemberCase[] = [
   ...selectors.map(
-    ([names, voice, expected]): MemberCase => ({
+    ([names, voice, expected, lang]): MemberCase => ({
       members: under("features.webPlayer.voice", ...names),
       does: `selects the voice ${JSON.stringify(voice)}`,
       run: async (site) => {
-        expect((await requestOf(site, { voice })).voice).to.match(expected);
+        expect((await requestOf(site, { voice }, { lang })).voice).to.match(expected);
       },
     }),
   ),

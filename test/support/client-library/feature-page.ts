@@ -70,6 +70,8 @@ export interface FeatureSite {
   readonly browser: Browser;
   readonly site: LocalServer;
   configure(config: StoredConfig): Promise<void>;
+  /** Makes this a verified origin of the website, too. */
+  allow(origin: string): Promise<void>;
   /** Serves this body under a strict policy and opens it. */
   open(body: string, options?: OpenOptions): Promise<FeaturePage>;
   /** Closes all pages. */
@@ -91,6 +93,8 @@ export const openFeatureSite = async (): Promise<FeatureSite> => {
   const [service, browser] = await Promise.all([startServiceForBrowser(), openBrowser()]);
   const website = await registerWebsite(service.url);
   const served = { html: "", css: "" };
+  /** Players remember their places by address: those of another test are not for this one. */
+  let test = 1;
   const site = await serveLocally((req, res) => {
     const isSheet = req.url === "/site.css";
     res
@@ -101,7 +105,9 @@ export const openFeatureSite = async (): Promise<FeatureSite> => {
       })
       .end(isSheet ? served.css : served.html);
   });
-  await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [site.url] });
+  const origins = [site.url];
+  const setOrigins = () => admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins });
+  await setOrigins();
   await browser.context.addInitScript(recordAudio);
   const tag = `<script type="module" src="${service.url}/player.js" data-api-key="${website.apiKey}"></script>`;
 
@@ -114,14 +120,21 @@ export const openFeatureSite = async (): Promise<FeatureSite> => {
       const { status, body } = await admin(service.url, "PUT", `/websites/${website.id}/config`, config);
       if (status !== 200 && status !== 204) throw new Error(JSON.stringify(body));
     },
+    allow: async (origin) => {
+      origins.push(origin);
+      await setOrigins();
+    },
     open: async (body, { head = tag, attributes = 'lang="en"', css = "", prepare } = {}) => {
       served.html = pageOf(body, head, attributes);
       served.css = css;
       const page = await browser.context.newPage();
       await prepare?.(page);
-      return await openPage(page, site.url);
+      return await openPage(page, `${site.url}/?test=${test}`);
     },
-    closePages: () => browser.closePages(),
+    closePages: async () => {
+      test++;
+      await browser.closePages();
+    },
     close: async () => {
       await browser.close();
       await site.close();

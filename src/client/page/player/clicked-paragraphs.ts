@@ -17,8 +17,8 @@ export const readClickedParagraphs = (
   return () => {
     if (isEnabled || !reading.isActive) return;
     isEnabled = true;
-    article.setAttribute(clickableAttribute, "");
     const ownerOf: OwnerOf = (element) => createOwnerOf(article, webPlayer)(element);
+    article.setAttribute(clickableAttribute, "");
     article.addEventListener("click", (event) => startAtClick(event as MouseEvent, reading, ownerOf), {
       signal,
     });

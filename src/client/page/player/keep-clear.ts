@@ -1,8 +1,11 @@
 import { type Box, freePlace } from "./free-place.ts";
 import { obstaclesIn } from "./obstacles.ts";
 
-/** Changes of the page may come with each frame, and a check makes the browser lay it out. */
-const minIntervalMs = 250;
+/**
+ * Changes of the page may come with each frame, and a check makes the browser lay it out. Changes
+ * in a shadow root are not observed: the clock of the reading calls `update` too.
+ */
+const minIntervalMs = 500;
 
 /** Set while no place in the window is free of other buttons. */
 const hasNoPlace = "data-no-place";

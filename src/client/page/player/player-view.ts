@@ -23,7 +23,7 @@ export const createPlayerView = (
   reading: Reading,
   labels: PlayerLabels,
   { controls, theme, layout }: Pick<WebPlayerFeature, "controls" | "theme" | "layout">,
-  share: readonly Part[],
+  { share, serviceUrl }: { readonly share: readonly Part[]; readonly serviceUrl: string },
 ): PlayerView => {
   const { progress, time, skip, speed, brand } = controls;
   const { labels: texts } = labels;
@@ -38,7 +38,7 @@ export const createPlayerView = (
     ...(time ? [timeText(reading, texts)] : []),
     ...(speed ? [speedSelect(reading, texts)] : []),
     ...share,
-    ...(brand.poweredBy ? [poweredBy(texts)] : []),
+    ...(brand.poweredBy ? [poweredBy(texts, serviceUrl)] : []),
     statusText(reading, texts),
   ];
   return assemble(host, parts);
@@ -204,11 +204,10 @@ const brandIcon = (): Part => {
   return { node: svg };
 };
 
-/** The module's own address is that of the service. */
-const poweredBy = (texts: Texts): Part => ({
+const poweredBy = (texts: Texts, serviceUrl: string): Part => ({
   node: element(
     "a",
-    { className: "powered", href: new URL("./", import.meta.url).href, target: "_blank", rel: "noopener" },
+    { className: "powered", href: serviceUrl, target: "_blank", rel: "noopener" },
     texts.poweredBy,
   ),
 });

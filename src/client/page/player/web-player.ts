@@ -90,7 +90,7 @@ const addPlayer = (context: PageContext, article: Element, labels: PlayerLabels,
   const reading = new Reading({ ...context, signal, read, params, onChange: () => update() });
   const number = queryAll(document, webPlayer.selector).indexOf(article) + 1;
   const share = shareButtons(reading, labels, { controls: webPlayer.controls, article: number });
-  const view = createPlayerView(reading, labels, webPlayer, share);
+  const view = createPlayerView(reading, labels, webPlayer, { share, serviceUrl: context.voxledger.baseUrl });
   Object.assign(view.host, { player: createPlayerHandle(reading) });
   insertPlayer(view.host, article, first.element, webPlayer.position);
   const mini = webPlayer.miniPlayer.enabled

@@ -1,0 +1,5 @@
+/** Registers the element `<voxledger-listen>`. */
+
+import { defineListenElement } from "./listen-element.ts";
+
+defineListenElement();
