@@ -90,7 +90,7 @@ export class Voxledger {
       configuration,
       environment,
       api,
-      websiteVoice: async () => (await this.#loadConfig()).voice,
+      config: () => this.#loadConfig(),
       transport: createTransport({
         mode: configuration.transport,
         ...{ api, session, baseUrl, timeout, retry, now, startTimer, WebSocket, closed },

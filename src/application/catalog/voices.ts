@@ -43,6 +43,9 @@ export const createVoices = ({
     /** Lists the voices of exactly this language code. */
     inLanguage: (websiteId: string, lang: string): readonly Voice[] =>
       catalogOf(websiteId).index.voicesIn(lang),
+    /** The language of the voice; undefined if there is none of that name. */
+    languageOf: (websiteId: string, name: string): string | undefined =>
+      catalogOf(websiteId).index.voice(name)?.lang,
     /** @throws {NotFound} */
     named: (websiteId: string, name: string): Voice => {
       const voice = catalogOf(websiteId).index.voice(name);

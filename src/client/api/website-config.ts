@@ -6,6 +6,10 @@ export type { WebsiteConfig };
 export interface CurrentConfig extends WebsiteConfig {
   /** Present while the website's key is suspended: the service refuses to speak. */
   readonly suspended?: true;
+  /**
+   * The languages of the voices that the configuration names. Services of earlier versions lack it.
+   */
+  readonly voiceLanguages?: Readonly<Record<string, string>>;
 }
 export type WebsiteVoice = WebsiteConfig["voice"];
 export type WebsiteFeatures = WebsiteConfig["features"];

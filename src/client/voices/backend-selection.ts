@@ -94,7 +94,7 @@ export const createBackendSelection = ({
       next: async (parts, first, signal) => {
         const voice = await preferred(first);
         if (voice) return native(voice, first);
-        if (outage && !outage.isOver()) {
+        if (outage && !outage.isOver(signal)) {
           await fallback.load();
           const other = fallbackVoice(first);
           if (other) return native(other, first, outage.failure);

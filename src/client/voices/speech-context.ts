@@ -1,5 +1,5 @@
 import type { ServiceApi } from "../api/service-api.ts";
-import type { WebsiteVoice } from "../api/website-config.ts";
+import type { CurrentConfig } from "../api/website-config.ts";
 import type { Configuration } from "../constructor-options.ts";
 import type { Environment } from "../environment.ts";
 import { isOutage, type VoxledgerError } from "../errors.ts";
@@ -17,8 +17,7 @@ interface SpeechContextOptions {
   readonly configuration: Configuration;
   readonly environment: Environment;
   readonly api: ServiceApi;
-  /** The voice of the website's configuration. */
-  readonly websiteVoice: () => Promise<WebsiteVoice>;
+  readonly config: () => Promise<CurrentConfig>;
   readonly transport: Transport;
   readonly player: Player;
   readonly speed: () => number;
@@ -34,7 +33,7 @@ export const createSpeechContext = ({
   configuration,
   environment,
   api,
-  websiteVoice,
+  config,
   transport,
   player,
   speed,
@@ -51,7 +50,11 @@ export const createSpeechContext = ({
   const languages = new Map<string, () => Promise<string | undefined>>();
   const languageOf = (voice: string): Promise<string | undefined> => {
     const load =
-      languages.get(voice) ?? memoizeAsync(async () => (await api.voice(voice, maxWaitMs)).voice?.lang);
+      languages.get(voice) ??
+      memoizeAsync(
+        async () =>
+          (await config()).voiceLanguages?.[voice] ?? (await api.voice(voice, maxWaitMs)).voice?.lang,
+      );
     languages.set(voice, load);
     return load();
   };
@@ -72,7 +75,7 @@ export const createSpeechContext = ({
   /** Without the website's voice, a browser's voice can speak. */
   const websiteVoiceOrFailure = async () => {
     try {
-      return { website: await websiteVoice() };
+      return { website: (await config()).voice };
     } catch (error) {
       if (!fallback.isAllowed || !isOutage(error as VoxledgerError)) throw error;
       return { failure: error as VoxledgerError };
@@ -95,7 +98,7 @@ export const createSpeechContext = ({
       };
     },
     prepareVoices: async ({ defaultVoice = configuration.defaultVoice }) => {
-      await languageOf(defaultVoice ?? (await websiteVoice()).name);
+      await languageOf(defaultVoice ?? (await config()).voice.name);
     },
   };
 };

@@ -5,7 +5,8 @@ import type {
   VerificationOutcome,
 } from "../../application/accounts/origin-verification.ts";
 import type { Websites } from "../../application/accounts/websites.ts";
-import { websiteConfig } from "../../domain/accounts/website-config.ts";
+import type { Voices } from "../../application/catalog/voices.ts";
+import { type WebsiteConfig, websiteConfig } from "../../domain/accounts/website-config.ts";
 import { presenterOf } from "../../limits/client-network.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { tryWithMore } from "../../limits/limits.ts";
@@ -24,6 +25,9 @@ export const ConfigResponse = namedSchema("ConfigResponse", {
   suspended: z.literal(true).exactOptional().meta({
     description: "Present while the key is suspended: the service refuses to speak.",
   }),
+  voiceLanguages: z
+    .record(z.string(), z.string())
+    .meta({ description: "The languages of the voices that the configuration names, by their names." }),
   auth: AuthToken,
 });
 
@@ -35,6 +39,7 @@ const verifyOriginResponse = namedSchema("VerifyOriginResponse", {
 }) satisfies z.ZodType<VerificationOutcome>;
 
 interface AccessOptions {
+  readonly voices: Pick<Voices, "languageOf">;
   readonly websites: Pick<Websites, "get">;
   readonly accessTokens: Pick<AccessTokens, "issue">;
   readonly originVerification: Pick<OriginVerification, "isKnown" | "verify">;
@@ -51,7 +56,7 @@ export const accessOperations = (options: AccessOptions): Operation[] => [
   verifyOrigin(options),
 ];
 
-const readConfig = ({ websites, accessTokens }: AccessOptions): Operation =>
+const readConfig = ({ websites, voices, accessTokens }: AccessOptions): Operation =>
   accessOperation({
     method: "get",
     path: "/v2/config",
@@ -61,12 +66,25 @@ const readConfig = ({ websites, accessTokens }: AccessOptions): Operation =>
     auth: "website, even suspended",
     responses: { 200: { description: "The current configuration.", content: json(ConfigResponse) } },
     handle: (_, ctx) => {
-      const { config } = websites.get(websiteOf(ctx));
+      const websiteId = websiteOf(ctx);
+      const { config } = websites.get(websiteId);
       const { principal } = callerIn(ctx.state);
       const suspended = principal.suspension && ({ suspended: true } as const);
-      return { ...config, ...suspended, auth: accessTokens.issue(principal) };
+      const voiceLanguages = languagesOf(config, (name) => voices.languageOf(websiteId, name));
+      return { ...config, ...suspended, voiceLanguages, auth: accessTokens.issue(principal) };
     },
   });
+
+const languagesOf = (
+  { voice, features }: WebsiteConfig,
+  languageOf: (voice: string) => string | undefined,
+): Record<string, string> =>
+  Object.fromEntries(
+    [voice.name, features.webPlayer.voice].flatMap((name) => {
+      const lang = typeof name === "string" ? languageOf(name) : undefined;
+      return typeof name === "string" && lang !== undefined ? [[name, lang]] : [];
+    }),
+  );
 
 const refreshToken = ({ accessTokens }: AccessOptions): Operation =>
   accessOperation({
