@@ -19,6 +19,15 @@ export interface Outage {
   untilOnline(signal: AbortSignal): Promise<void>;
 }
 
+/** An outage that outlasts the speech. */
+export const lastingOutage = (failure: VoxledgerError): Outage => ({
+  failure,
+  isOver: () => false,
+  untilOnline: async () => {
+    throw failure;
+  },
+});
+
 /**
  * A refusal ends after its `Retry-After`, and a lost connection when the service can be reached.
  * Any other failure is expected to last: it would interrupt the speech again.
