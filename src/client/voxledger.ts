@@ -109,10 +109,7 @@ export class Voxledger {
       configuration,
       environment,
       api,
-      websiteVoice: async () => {
-        const { voice, voiceLang } = await this.#loadConfig();
-        return { ...voice, lang: voiceLang };
-      },
+      config: () => this.#loadConfig(),
       transport,
       articleTransport: createArticleTransports({ api, single: transport }),
       player: this.#player,

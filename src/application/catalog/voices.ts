@@ -43,14 +43,15 @@ export const createVoices = ({
     /** Lists the voices of exactly this language code. */
     inLanguage: (websiteId: string, lang: string): readonly Voice[] =>
       catalogOf(websiteId).index.voicesIn(lang),
+    /** The language of the voice; undefined if there is none of that name. */
+    languageOf: (websiteId: string, name: string): string | undefined =>
+      catalogOf(websiteId).index.voice(name)?.lang,
     /** @throws {NotFound} */
     named: (websiteId: string, name: string): Voice => {
       const voice = catalogOf(websiteId).index.voice(name);
       if (!voice) throw new NotFound("There is no voice of that name.");
       return voice;
     },
-    languageOf: (websiteId: string, name: string): string | undefined =>
-      catalogOf(websiteId).index.voice(name)?.lang,
     /** True if a request for speech may use this name, alone or with this engine. */
     isNamed: (websiteId: string, name: string, engine?: EngineCode): boolean => {
       const { index } = catalogOf(websiteId);

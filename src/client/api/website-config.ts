@@ -6,8 +6,10 @@ export type { WebsiteConfig };
 export interface CurrentConfig extends WebsiteConfig {
   /** Present while the website's key is suspended: the service refuses to speak. */
   readonly suspended?: true;
-  /** The language of `voice`. */
-  readonly voiceLang?: string;
+  /**
+   * The languages of the voices that the configuration names. Services of earlier versions lack it.
+   */
+  readonly voiceLanguages?: Readonly<Record<string, string>>;
 }
 export type WebsiteVoice = WebsiteConfig["voice"];
 export type WebsiteFeatures = WebsiteConfig["features"];

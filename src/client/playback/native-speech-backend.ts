@@ -1,3 +1,4 @@
+import { isSsml } from "../../domain/text/is-ssml.ts";
 import type { NativeSpeech, NativeVoice } from "../dom.ts";
 import { VoxledgerError } from "../errors.ts";
 import type { PartPlayback, SpeechBackend, SpokenPart } from "./speech-backend.ts";
@@ -17,7 +18,7 @@ export const nativeBackend = (
     { signal, onStart, onBoundary }: PartPlayback,
   ): Promise<void> =>
     new Promise((resolve, reject) => {
-      const spoken = utterance(text.slice(startAt));
+      const spoken = utterance(isSsml(text) ? withoutMarkup(text) : text.slice(startAt));
       spoken.voice = voice;
       spoken.lang = voice.lang;
       spoken.pitch = prosody.pitch;
@@ -52,6 +53,18 @@ export const nativeBackend = (
     resume: () => synthesis.resume(),
   };
 };
+
+const entities: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&apos;": "'",
+};
+
+/** Browsers read SSML as it is written. Every word keeps its offset. */
+const withoutMarkup = (ssml: string): string =>
+  ssml.replace(/<[^>]*>|&\w+;/g, (markup) => (entities[markup] ?? "").padEnd(markup.length));
 
 const speechError = (reason: string): VoxledgerError =>
   new VoxledgerError(`The browser's speech synthesis failed: ${reason}`, {

@@ -9,7 +9,7 @@ import type { BackendSelection, BackendTurn } from "../speech.ts";
 import type { VoiceRequest } from "../transport/transport.ts";
 import type { Fallback } from "./fallback.ts";
 import { matchingVoice, nativeVoices } from "./native-voices.ts";
-import { type OutageOptions, startOutage } from "./outage.ts";
+import { lastingOutage, type OutageOptions, startOutage } from "./outage.ts";
 
 type Catalog = Pick<VoiceCollection, "voices" | "systemVoices">;
 
@@ -72,7 +72,7 @@ export const createBackendSelection = ({
 
   /** The backends of one speech. `failure`: why the service cannot speak any of it. */
   return (service: SpeechBackend, failure?: VoxledgerError): BackendSelection => {
-    let outage = failure && startOutage(failure, { ...outageOptions, isOffline: () => false });
+    let outage = failure && lastingOutage(failure);
     let isNativePreferred = true;
     let hasFailed = failure !== undefined;
 
@@ -94,7 +94,7 @@ export const createBackendSelection = ({
       next: async (parts, first, signal) => {
         const voice = await preferred(first);
         if (voice) return native(voice, first);
-        if (outage && !outage.isOver()) {
+        if (outage && !outage.isOver(signal)) {
           await fallback.load();
           const other = fallbackVoice(first);
           if (other) return native(other, first, outage.failure);

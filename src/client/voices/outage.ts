@@ -13,11 +13,20 @@ export interface OutageOptions {
 /** A time in which the service cannot speak. */
 export interface Outage {
   readonly failure: VoxledgerError;
-  /** True if a request may succeed again. Otherwise it is found out for the next call. */
-  isOver(): boolean;
+  /** True if a request may succeed again. Otherwise the next call may know it. */
+  isOver(signal: AbortSignal): boolean;
   /** @throws {VoxledgerError} which is the failure, at once unless the browser is offline */
   untilOnline(signal: AbortSignal): Promise<void>;
 }
+
+/** An outage that outlasts the speech. */
+export const lastingOutage = (failure: VoxledgerError): Outage => ({
+  failure,
+  isOver: () => false,
+  untilOnline: async () => {
+    throw failure;
+  },
+});
 
 /**
  * A refusal ends after its `Retry-After`, and a lost connection when the service can be reached.
@@ -31,15 +40,23 @@ export const startOutage = (
   const startedAt = now();
   const isLost = status === undefined && code === "NETWORK";
   let isReachable = false;
+  let isProbing = false;
+  const probe = async (signal: AbortSignal): Promise<void> => {
+    if (isProbing) return;
+    isProbing = true;
+    try {
+      if (isOffline()) await untilOnline(signal);
+      isReachable = await isHealthy();
+    } catch {
+      // the speech was cancelled
+    }
+    isProbing = false;
+  };
   return {
     failure,
-    isOver: () => {
+    isOver: (signal) => {
       if (retryAfterSeconds !== undefined) return now() - startedAt >= retryAfterSeconds * 1_000;
-      if (isLost && !isReachable && !isOffline()) {
-        void isHealthy().then((healthy) => {
-          isReachable = healthy;
-        });
-      }
+      if (isLost && !isReachable) void probe(signal);
       return isReachable;
     },
     untilOnline: async (signal) => {

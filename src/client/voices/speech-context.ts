@@ -1,5 +1,5 @@
 import type { ServiceApi } from "../api/service-api.ts";
-import type { WebsiteVoice } from "../api/website-config.ts";
+import type { CurrentConfig } from "../api/website-config.ts";
 import type { Configuration } from "../constructor-options.ts";
 import type { Environment } from "../environment.ts";
 import { isOutage, type VoxledgerError } from "../errors.ts";
@@ -18,8 +18,7 @@ interface SpeechContextOptions {
   readonly configuration: Configuration;
   readonly environment: Environment;
   readonly api: ServiceApi;
-  /** The voice of the website's configuration. */
-  readonly websiteVoice: () => Promise<WebsiteVoice & { readonly lang?: string | undefined }>;
+  readonly config: () => Promise<CurrentConfig>;
   readonly transport: Transport;
   readonly articleTransport: (parts: readonly SpokenPart[]) => Transport;
   readonly player: Player;
@@ -39,7 +38,7 @@ export const createSpeechContext = ({
   configuration,
   environment,
   api,
-  websiteVoice,
+  config,
   transport,
   articleTransport,
   player,
@@ -63,13 +62,15 @@ export const createSpeechContext = ({
   const pageLanguage = (): string | undefined => document?.documentElement?.lang || undefined;
   const fallback = createFallback(configuration.fallback, nativeSpeech, pageLanguage);
   const languages = new Map<string, () => Promise<string | undefined>>();
-  const languageOf = async (voice: string): Promise<string | undefined> => {
-    const website = await websiteVoice().catch(() => undefined);
-    if (website?.name === voice && website.lang !== undefined) return website.lang;
+  const languageOf = (voice: string): Promise<string | undefined> => {
     const load =
-      languages.get(voice) ?? memoizeAsync(async () => (await api.voice(voice, maxWaitMs)).voice?.lang);
+      languages.get(voice) ??
+      memoizeAsync(
+        async () =>
+          (await config()).voiceLanguages?.[voice] ?? (await api.voice(voice, maxWaitMs)).voice?.lang,
+      );
     languages.set(voice, load);
-    return await load();
+    return load();
   };
   const selectVoices = createVoiceSelection({ configuration, languageOf });
   const selectBackends = createBackendSelection({
@@ -88,7 +89,7 @@ export const createSpeechContext = ({
   /** Without the website's voice, a browser's voice can speak. */
   const websiteVoiceOrFailure = async () => {
     try {
-      return { website: await websiteVoice() };
+      return { website: (await config()).voice };
     } catch (error) {
       if (!fallback.isAllowed || !isOutage(error as VoxledgerError)) throw error;
       return { failure: error as VoxledgerError };
@@ -113,11 +114,11 @@ export const createSpeechContext = ({
       return { parts, backends: selectBackends(service, failure) };
     },
     prepareDownload: async (sections, params) => {
-      const parts = await selectVoices(sections, params, await websiteVoice());
+      const parts = await selectVoices(sections, params, (await config()).voice);
       return { parts, transport: articleTransport(parts) };
     },
     prepareVoices: async ({ defaultVoice = configuration.defaultVoice }) => {
-      await languageOf(defaultVoice ?? (await websiteVoice()).name);
+      await languageOf(defaultVoice ?? (await config()).voice.name);
     },
   };
 };

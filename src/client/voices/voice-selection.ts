@@ -38,7 +38,7 @@ export const createVoiceSelection =
     };
     const configured = configuredVoice(params, configuration, website);
     const ownLanguage = memoizeAsync(async () =>
-      configured.voice === undefined
+      configured.voice === undefined || !website
         ? configured.lang
         : await languageOf(configured.voice).catch(() => undefined),
     );

@@ -6,7 +6,7 @@ import type {
 } from "../../application/accounts/origin-verification.ts";
 import type { Websites } from "../../application/accounts/websites.ts";
 import type { Voices } from "../../application/catalog/voices.ts";
-import { websiteConfig } from "../../domain/accounts/website-config.ts";
+import { type WebsiteConfig, websiteConfig } from "../../domain/accounts/website-config.ts";
 import { presenterOf } from "../../limits/client-network.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { tryWithMore } from "../../limits/limits.ts";
@@ -25,9 +25,9 @@ export const ConfigResponse = namedSchema("ConfigResponse", {
   suspended: z.literal(true).exactOptional().meta({
     description: "Present while the key is suspended: the service refuses to speak.",
   }),
-  voiceLang: z.string().exactOptional().meta({
-    description: "The language of `voice`, unless the catalog lacks it: pages need not ask for it.",
-  }),
+  voiceLanguages: z
+    .record(z.string(), z.string())
+    .meta({ description: "The languages of the voices that the configuration names, by their names." }),
   auth: AuthToken,
 });
 
@@ -39,8 +39,8 @@ const verifyOriginResponse = namedSchema("VerifyOriginResponse", {
 }) satisfies z.ZodType<VerificationOutcome>;
 
 interface AccessOptions {
-  readonly websites: Pick<Websites, "get">;
   readonly voices: Pick<Voices, "languageOf">;
+  readonly websites: Pick<Websites, "get">;
   readonly accessTokens: Pick<AccessTokens, "issue">;
   readonly originVerification: Pick<OriginVerification, "isKnown" | "verify">;
   readonly limits: Pick<Limits, "failures">;
@@ -70,15 +70,21 @@ const readConfig = ({ websites, voices, accessTokens }: AccessOptions): Operatio
       const { config } = websites.get(websiteId);
       const { principal } = callerIn(ctx.state);
       const suspended = principal.suspension && ({ suspended: true } as const);
-      const voiceLang = voices.languageOf(websiteId, config.voice.name);
-      return {
-        ...config,
-        ...suspended,
-        ...(voiceLang !== undefined && { voiceLang }),
-        auth: accessTokens.issue(principal),
-      };
+      const voiceLanguages = languagesOf(config, (name) => voices.languageOf(websiteId, name));
+      return { ...config, ...suspended, voiceLanguages, auth: accessTokens.issue(principal) };
     },
   });
+
+const languagesOf = (
+  { voice, features }: WebsiteConfig,
+  languageOf: (voice: string) => string | undefined,
+): Record<string, string> =>
+  Object.fromEntries(
+    [voice.name, features.webPlayer.voice].flatMap((name) => {
+      const lang = typeof name === "string" ? languageOf(name) : undefined;
+      return typeof name === "string" && lang !== undefined ? [[name, lang]] : [];
+    }),
+  );
 
 const refreshToken = ({ accessTokens }: AccessOptions): Operation =>
   accessOperation({

@@ -113,6 +113,15 @@ describe("speech with the browser's own voices", () => {
     expect(played).to.equal(0);
   });
 
+  it("speaks the words of SSML, each at its offset", async () => {
+    const native = fakeSpeechSynthesis();
+    const ssml = "<speak>Bonjour &amp; <emphasis>merci</emphasis>.</speak>";
+    await connect(native).speak(ssml, { voice: "Amélie" });
+    const [spoken] = native.spoken.map(textOf);
+    expect(spoken?.split(/\s+/)).to.deep.equal(["", "Bonjour", "&", "merci", ".", ""]);
+    expect(spoken?.indexOf("merci")).to.equal(ssml.indexOf("merci"));
+  });
+
   it("selects a voice by its name in the catalog", async () => {
     const native = fakeSpeechSynthesis();
     await connect(native).speak("Good morning.", { voice: "UK English Male" });

@@ -116,7 +116,7 @@ describe("the languages of a page", () => {
     ]);
   });
 
-  it("cost an English page no rules of other languages", async () => {
+  it("cost an English page no rules of other languages, and no request for the language of its voice", async () => {
     const requested: string[] = [];
     await site.configure(playerConfig());
     const feature = await site.open(article("<h2>The harbour</h2>", paragraph(english)), {
@@ -126,6 +126,7 @@ describe("the languages of a page", () => {
     await playButton(await player(feature.page)).click();
     await feature.untilSpoken(english);
     expect(requested).to.include("/client.js").and.not.include("/client-languages.js");
+    expect(requested.filter((path) => path.startsWith("/v2/voices"))).to.deep.equal([]);
   });
 
   it("are marked for the voice within a paragraph, whose words stay where they are", async () => {
