@@ -40,7 +40,7 @@ export const createRecordOnce = ({
   const recordAll = async (
     principal: ChargedKey,
     [first, ...others]: readonly [NewIdempotentServing, ...NewIdempotentServing[]],
-    { hold, claim }: Admission,
+    { hold, claim }: Pick<Admission, "hold" | "claim">,
   ): Promise<Receipt[]> => {
     const [holdOfFirst, ...holds] =
       hold?.divide([first, ...others].map(({ characters }) => characters)) ?? [];
@@ -69,13 +69,16 @@ export const createRecordOnce = ({
       const [first, ...others] = uncharged.sort(byKey);
       if (!first) return [];
       const { requestId, idempotency } = first;
-      const characters = uncharged.reduce((sum, one) => sum + one.characters, 0);
-      const admission = await admissions.admit(principal, { requestId, characters, idempotency }, signal);
-      if (admission.isRepeat) continue;
+      const claimed = await admissions.admit(principal, { requestId, characters: 0, idempotency }, signal);
+      if (claimed.isRepeat) continue;
       try {
-        return await recordAll(principal, [first, ...others], admission);
+        // A request with another first serving may have recorded some of the others meanwhile.
+        const due = [first, ...(await findUncharged(principal, others))] as const;
+        const characters = due.reduce((sum, one) => sum + one.characters, 0);
+        const { hold } = await admissions.admit(principal, { requestId, characters }, signal);
+        return await recordAll(principal, due, { hold, claim: claimed.claim });
       } catch (error) {
-        admission.release();
+        claimed.release();
         throw error;
       }
     }

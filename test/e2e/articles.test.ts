@@ -13,7 +13,7 @@ import { adminToken, masterKey, type RunningService, startInstance } from "../su
 import { temporaryFolder } from "../support/service.ts";
 
 const texts = Array.from(
-  { length: 8 },
+  { length: 5 },
   (_, n) => `This is paragraph ${n} of an article that many people read.`,
 );
 const characters = texts.join("").length;

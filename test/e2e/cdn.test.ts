@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
+import { prepareArticle, urlsOf } from "../support/articles.ts";
 import { openBalancer } from "../support/balancer.ts";
 import { admin, authorize, type Credentials, errorOf, registerWebsite } from "../support/client.ts";
 import { duringSuite } from "../support/during.ts";
@@ -187,6 +188,26 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
         const response = await get(missing);
         expect([response.status, fromCache(response)]).to.deep.equal([404, "miss"]);
       }
+    });
+  });
+
+  describe("the parts of an article", () => {
+    it("are pulled once by the cache for all readers, also before they are spoken, and can be purged", async () => {
+      const texts = Array.from({ length: 4 }, something);
+      const before = await recorded(website);
+      const article = await prepareArticle(varnish.url, website, texts);
+      const paths = urlsOf(article).map((url) => new URL(url).pathname + new URL(url).search);
+      const readers = Array.from({ length: 10 }, async () => {
+        for (const path of paths) expect((await fetch(varnish.url + path)).status).to.equal(200);
+      });
+      await Promise.all(readers);
+      const again = await prepareArticle(varnish.url, website, texts);
+      expect(urlsOf(again)).to.deep.equal(urlsOf(article));
+      for (const path of paths) expect(fromCache(await get(path))).to.equal("hit");
+      expect(await recorded(website)).to.equal(before + texts.length);
+      const [first = ""] = paths;
+      expect((await purge(first.replace(/[?].*/, ""))).status).to.equal(200);
+      expect(fromCache(await get(first))).to.equal("miss");
     });
   });
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import { type ArticleResponse, urlsOf } from "../support/articles.ts";
 import { admin, authorize, type Credentials, errorOf, registerWebsite } from "../support/client.ts";
 import { duringSuite } from "../support/during.ts";
 import { filesWith, formsIn } from "../support/find-text.ts";
@@ -157,6 +158,12 @@ describe("The texts of requests", () => {
     await get("SSML", { voice: free, text: `<speak>${marker} <break/> once</speak>` });
     await get("self-hosted", { engine: "g2", lang: "en-US", text: fresh() });
     await post("v2 POST", "/v2/text/synthesize", { voice: free, text: fresh() });
+    for (const voice of [free, paid]) {
+      const parts = [fresh(), fresh()].map((text, id) => ({ id: String(id), text }));
+      const prepared = await post("article", "/v2/articles", { voice, parts });
+      const article = (await prepared.json()) as ArticleResponse;
+      for (const url of urlsOf(article)) await send("article", url.slice(service.url.length));
+    }
     await post("BYOK", "/v2/text/synthesize", { voice: paid, text: fresh() });
     const events = { Accept: "text/event-stream" };
     await post("SSE", "/v2/text/synthesize", { voice: paid, text: fresh(), stream: true }, events);
@@ -274,6 +281,7 @@ describe("The texts of requests", () => {
       SSML: "200",
       "self-hosted": "200",
       "v2 POST": "200",
+      article: "200 200 200 200 200 200",
       BYOK: "200",
       SSE: "200",
       "audio stream": "200",

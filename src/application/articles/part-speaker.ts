@@ -24,12 +24,12 @@ interface Article {
   readonly onFailed: (part: SpokenPart, error: unknown) => void;
 }
 
-/** Of an article so many parts are spoken at once, and of all articles of a key. */
+/** The most parts of an article, and of all articles of a key, that are spoken at once. */
 const perArticle = 2;
 const perKey = 4;
-/** A part that could not be spoken, by a fault of the service, is tried so many times. */
+/** The most attempts to speak a part while the service is overloaded. */
 const maxAttempts = 5;
-/** Voices that failed are tried again after this time. */
+/** A voice that has failed is tried again after this time. */
 const fallbackMs = 60_000;
 const maxRemembered = 2_000;
 /** The texts of articles that wait are in memory. */
@@ -45,8 +45,8 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
   const articles = new Set<Promise<unknown>>();
   /** The parts that wait or are being spoken, by the hash of their first rendition. */
   const waiting = new Map<string, Record<"begun" | "ended", PromiseWithResolvers<void>>>();
-  /** The parts that the pipeline has got. */
-  const speaking = new Map<string, SpokenPart>();
+  /** The parts that the pipeline obtains at present, by the same hash. */
+  const speaking = new Map<string, { readonly first: Rendition; readonly apiKey: string }>();
   const keys = new Map<string, { readonly limit: LimitFunction; articles: number }>();
   const refusals = new LRUCache<string, Error>({ maxSize: maxRemembered, sizeCalculation: () => 1 });
   const fallbacks = new LRUCache<string, { readonly rendition: Rendition; readonly until: number }>({
@@ -55,7 +55,8 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
   });
 
   const speakPart = async (part: SpokenPart, apiKey: string): Promise<void> => {
-    const [{ hash }] = part.renditions;
+    const [first] = part.renditions;
+    const { hash } = first;
     const delayAfter = (outcome: Outcome<Audio>, attempt: number): number | undefined =>
       "error" in outcome && outcome.error instanceof Unavailable && !signal.aborted && attempt < maxAttempts
         ? outcome.error.retryAfterSeconds * 1_000 * attempt
@@ -64,7 +65,7 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
       signal.throwIfAborted();
       if (!findActiveKey(apiKey)) throw new Forbidden("The key has been suspended.");
       const obtained = pipeline.obtain(part.renditions, signal, apiKey);
-      speaking.set(hash, part);
+      speaking.set(hash, { first, apiKey });
       waiting.get(hash)?.begun.resolve();
       return await obtained.finally(() => speaking.delete(hash));
     });
@@ -125,10 +126,10 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
      * other bytes when it is complete: see `Pipeline.stream` and `Pipeline.asKept`.
      */
     stream: async (hash: string, signal: AbortSignal): Promise<StreamedAudio | undefined> => {
-      const [first] = speaking.get(hash)?.renditions ?? [];
+      const { first, apiKey } = speaking.get(hash) ?? {};
       const isKept = first?.recipe.encoding === undefined;
       if (!first || isKept || hasLengthInHeader(first.recipe.format)) return undefined;
-      return await pipeline.stream([first], signal).catch((error: unknown) => {
+      return await pipeline.stream([first], signal, apiKey).catch((error: unknown) => {
         if (error instanceof ServiceError) return undefined; // `obtain` tries further
         throw error;
       });

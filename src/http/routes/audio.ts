@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import { z } from "zod";
-import type { AddressQuery, AudioAddresses } from "../../application/articles/audio-addresses.ts";
+import type { AudioAddresses } from "../../application/articles/audio-addresses.ts";
 import type { PromisedAudio, StreamedAudio } from "../../application/articles/promised-audio.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { extensionPattern, mimeTypeOf } from "../../domain/synthesis/formats.ts";
@@ -35,6 +35,7 @@ import { disconnectSignal } from "../kernel/middleware.ts";
 import { type Operation, operation, type RequestPart } from "../kernel/operation.ts";
 import { respond, sendChunks } from "../kernel/respond.ts";
 import type { HoldUnsentBytes } from "../kernel/unsent-bytes.ts";
+import { addressQuery } from "./address-query.ts";
 
 /** Reads whole audio or marks by their name; undefined if they do not exist. */
 export type GetAudio = (name: string, signal: AbortSignal) => Promise<MeasuredAudio | undefined>;
@@ -104,34 +105,7 @@ const audioParams: RequestPart<string, z.ZodObject> = {
   },
 };
 
-/** What an article adds to the addresses of its parts. Any other value counts as absent. */
-const addressQuery: RequestPart<AddressQuery, z.ZodObject> = {
-  schema: z.object({
-    signature: z
-      .string()
-      .optional()
-      .meta({ description: "In addresses from `POST /v2/articles`: the service has promised this audio." }),
-    key: z
-      .string()
-      .optional()
-      .meta({ description: "In addresses of private audio: the API key for which it was signed." }),
-    engine: z
-      .string()
-      .optional()
-      .meta({ description: "In addresses of private audio: the engine that speaks it." }),
-    expires: z
-      .string()
-      .optional()
-      .meta({ description: "In addresses of private audio: valid until this time (Unix seconds)." }),
-  }),
-  read: ({ query }) => {
-    const one = (name: string): string | undefined => {
-      const value = query[name];
-      return typeof value === "string" && value.length <= 100 ? value : undefined;
-    };
-    return { signature: one("signature"), key: one("key"), engine: one("engine"), expires: one("expires") };
-  },
-};
+const isPublic = (name: string): boolean => name.startsWith("public/");
 
 const notFound = (): NotFound => new NotFound("There is no such audio.");
 
@@ -175,7 +149,7 @@ export const audioOperation = (options: AudioOptions): Operation =>
       const { name, isPromised } = options.audioAddresses.open(object, query);
       const request = { hash: object.slice(0, 64), name, signal };
       const streamed = isPromised ? await untilPromised(options, ctx, request) : undefined;
-      ctx.set("Cache-Control", name.startsWith("public/") ? immutable : audioCaching.own);
+      ctx.set("Cache-Control", isPublic(name) ? immutable : audioCaching.own);
       if (streamed) return await respondWithStream(options, ctx, { ...request, streamed });
       await (isMarksName(name) ? respondWithMarks : respondWithAudio)(options, ctx, request);
     },
@@ -201,15 +175,16 @@ const untilPromised = async (
   return undefined;
 };
 
-/** Its bytes are those of the audio that is stored later. */
+/**
+ * Its bytes are those of the audio that is stored later. It has no link to marks, which do not
+ * exist yet.
+ */
 const respondWithStream = async (
-  { holdUnsentBytes, publicPath }: AudioOptions,
+  { holdUnsentBytes }: AudioOptions,
   ctx: Context,
   { hash, name, signal, streamed }: AudioRequest & { readonly streamed: StreamedAudio },
 ): Promise<void> => {
-  const { audio, memory, rendition } = streamed;
-  const headers = audioHeaders(hash, mimeTypeOf(name));
-  if (rendition.hasMarks) headers.Link = marksLink(publicPath, name);
+  const { audio, memory } = streamed;
   const hold = holdUnsentBytes(ctx, signal);
   async function* held(): AsyncGenerator<Buffer, void> {
     for await (const chunk of audio) {
@@ -217,7 +192,7 @@ const respondWithStream = async (
       yield chunk;
     }
   }
-  respond(ctx, { status: 200, headers });
+  respond(ctx, { status: 200, headers: audioHeaders(hash, mimeTypeOf(name)) });
   await sendChunks(ctx, held(), signal);
 };
 
@@ -232,7 +207,9 @@ const respondWithAudio = async (
   const info = needsInfo ? found(await audioReads.statAudio(name, signal)) : undefined;
   if (isUnchanged(ctx, headers)) return respond(ctx, notModified(headers));
   // The link to marks is not essential: if the store does not respond, the response has none.
-  const marks = audioReads.statAudio(marksName(name), signal).catch(() => undefined);
+  const marks = isPublic(name)
+    ? audioReads.statAudio(marksName(name), signal).catch(() => undefined)
+    : undefined;
   const part = info ? partIn(ctx, headers, info.size) : "whole";
   const range = part === "whole" ? everything : { start: part.first, end: part.last + 1 };
   const beforePart = holdUnsentBytes(ctx, signal);

@@ -289,3 +289,22 @@ describe("POST /v2/articles", () => {
     expect(await usage()).to.deep.equal({ requests: 2, characters: 34 });
   });
 });
+
+describe("POST /v2/articles with AUDIO_SHARING=none", () => {
+  const service = duringSuite(() => startInProcessService({ AUDIO_SHARING: "none" }));
+
+  it("signs the addresses of all audio, because it is private", async () => {
+    const website = await registerWebsite(service.url);
+    const article = await prepareArticle(service.url, website, ["For one website alone."]);
+    const [url = ""] = urlsOf(article);
+    const audio = await ask(url, { method: "HEAD" });
+    expect(audio.status).to.equal(200);
+    expect(audio.headers["cache-control"]).to.equal("private, max-age=86400");
+    expect(audio.headers.link).to.equal(undefined);
+    expect(article.parts[0]?.marks).to.equal(undefined);
+    expect((await fetch(url.replace(/[?].*/, ""))).status).to.equal(404);
+    const other = await registerWebsite(service.url);
+    const [otherUrl = ""] = urlsOf(await prepareArticle(service.url, other, ["For one website alone."]));
+    expect(new URL(otherUrl).pathname).not.to.equal(new URL(url).pathname);
+  });
+});
