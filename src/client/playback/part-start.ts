@@ -1,6 +1,6 @@
 import type { TextPart } from "../text-parts.ts";
+import type { SpokenPart } from "../transport/transport.ts";
 import type { Boundary } from "./boundaries.ts";
-import type { SpokenPart } from "./speech-backend.ts";
 
 /** The parts from this offset of the text on. The first of them begins there. */
 export const partsFrom = (parts: readonly SpokenPart[], startAt: number): readonly SpokenPart[] => {

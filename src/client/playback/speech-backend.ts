@@ -1,7 +1,6 @@
 import { VoxledgerError } from "../errors.ts";
 import { playbackProsody } from "../prosody.ts";
-import type { TextPart } from "../text-parts.ts";
-import type { Delivery, Transport, VoiceRequest } from "../transport/transport.ts";
+import type { Delivery, SpokenPart, Transport } from "../transport/transport.ts";
 import { type Boundary, parseMarks } from "./boundaries.ts";
 import { partStart } from "./part-start.ts";
 import type { Playback, Player } from "./player.ts";
@@ -15,11 +14,7 @@ export interface PartPlayback {
   readonly onBoundary?: ((boundary: Boundary) => void) | undefined;
 }
 
-/** A part of a text, and the voice that speaks it. */
-export interface SpokenPart {
-  readonly part: TextPart;
-  readonly voice: VoiceRequest;
-}
+export type { SpokenPart };
 
 /** A part that can be played at once. */
 export interface PreparedPart extends SpokenPart {

@@ -2,8 +2,7 @@ import type { ArticlePart, ArticleRequest } from "../api/articles.ts";
 import type { ServiceApi } from "../api/service-api.ts";
 import type { OpenedAudio, SynthesisQuery } from "../api/synthesis.ts";
 import { VoxledgerError } from "../errors.ts";
-import type { SpokenPart } from "../playback/speech-backend.ts";
-import { synthesisQuery, type Transport } from "./transport.ts";
+import { type SpokenPart, synthesisQuery, type Transport } from "./transport.ts";
 
 /** The service's limits of one request. */
 const maxParts = 200;

@@ -26,6 +26,12 @@ export interface VoiceRequest {
   readonly maxWaitMs?: number | undefined;
 }
 
+/** A part of a text, and the voice that speaks it. */
+export interface SpokenPart {
+  readonly part: TextPart;
+  readonly voice: VoiceRequest;
+}
+
 /** The audio of one part of a text. */
 export interface Delivery extends Omit<OpenedAudio, "received"> {
   readonly part: TextPart;
