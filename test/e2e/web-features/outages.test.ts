@@ -33,6 +33,10 @@ const everywhere: readonly NativeVoiceOptions[] = [
   { lang: "en-GB" },
   { lang: "ar-SA" },
 ];
+/** What the service is asked for a speech. */
+const speechRequests = /\/v2\/(?:articles|text)|\/audio\//;
+const partAudio = /\/audio\/.*mp3/;
+
 const unavailable = "Listening is unavailable right now";
 
 describe("a page whose service cannot speak", () => {
@@ -65,7 +69,7 @@ describe("a page whose service cannot speak", () => {
     return shown;
   };
   const refuse = (page: Page, status: number, headers: Record<string, string> = {}): Promise<unknown> =>
-    page.route(/synthesize/, (route) =>
+    page.route(speechRequests, (route) =>
       route.fulfill({
         status,
         headers: {
@@ -115,7 +119,7 @@ describe("a page whose service cannot speak", () => {
         ["ar-SA", arabic],
         ["en-GB", third],
       ]);
-      expect(asked.filter((path) => path !== "/v2/text/synthesize")).to.deep.equal([]);
+      expect(asked.filter((path) => path !== "/v2/articles")).to.deep.equal([]);
       await feature.page.reload();
       await player(feature.page);
     });
@@ -159,9 +163,9 @@ describe("a page whose service cannot speak", () => {
     it(`continues at the same part after a status ${status}`, async () => {
       const feature = await open(shared, everywhere);
       const shown = await player(feature.page);
-      await feature.page.route(/synthesize/, async (route) => {
-        const text = new URL(route.request().url()).searchParams.get("text");
-        if (text === first) return await route.continue();
+      let loaded = 0;
+      await feature.page.route(partAudio, async (route) => {
+        if (loaded++ === 0) return await route.continue();
         await route.fulfill({
           status,
           headers: { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*", ...headers },
@@ -180,7 +184,7 @@ describe("a page whose service cannot speak", () => {
   it("waits for a short refusal, and for its own fault tells that the article cannot be read", async () => {
     const feature = await open(shared, everywhere);
     let refusals = 0;
-    await feature.page.route(/synthesize/, async (route) => {
+    await feature.page.route(/articles/, async (route) => {
       if (refusals++ > 0) return await route.continue();
       const headers = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
       await route.fulfill({ status: 429, headers: { ...headers, "Retry-After": "1" } });
@@ -204,7 +208,7 @@ describe("a page whose service cannot speak", () => {
     await playButton(shown).click();
     expect((await hearNative(feature.page, 2)).map(([, text]) => text)).to.deep.equal([first, second]);
     await feature.page.context().setOffline(false);
-    const isBack = feature.page.waitForRequest(/synthesize/);
+    const isBack = feature.page.waitForRequest(speechRequests);
     let hasReturned = false;
     void isBack.then(() => {
       hasReturned = true;
@@ -223,8 +227,7 @@ describe("a page whose service cannot speak", () => {
     const shown = await player(feature.page);
     await feature.page.context().setOffline(true);
     await playButton(shown).click();
-    await feature.page.waitForRequest(/synthesize/);
-    await feature.page.waitForEvent("requestfailed", (request) => request.url().includes("synthesize"));
+    await feature.page.waitForEvent("requestfailed", (request) => request.url().includes("articles"));
     await feature.page.context().setOffline(false);
     await feature.untilEnded(4);
   });
@@ -235,11 +238,17 @@ describe("a page whose service cannot speak", () => {
     it("continues in the middle of the article", async () => {
       const feature = await open(own, everywhere);
       const shown = await player(feature.page);
+      const closed = Promise.withResolvers<void>();
+      let loaded = 0;
+      await feature.page.route(partAudio, async (route) => {
+        if (loaded++ > 0) await closed.promise;
+        await route.continue();
+      });
       await playButton(shown).click();
-      await feature.untilSpoken(first);
-      await feature.page.waitForResponse(/synthesize/);
+      await feature.page.waitForResponse(partAudio);
       await own.service.close();
-      const spoken = await hearNative(feature.page, 2);
+      closed.resolve();
+      const spoken = await hearNative(feature.page, 3);
       expect(spoken.at(-1)).to.deep.equal(["en-GB", third]);
     });
   });
