@@ -69,10 +69,11 @@ const readColumns = (table: HTMLTableElement): Columns => {
     let column = 0;
     for (const cell of row.cells) {
       while ((covered[column] ?? 0) > 0) column++;
-      if (cell.localName === "td") headers.set(cell, headersOfColumns[column] ?? []);
+      if (cell.localName === "td") headers.set(cell, headersOfColumns[column] ?? []); // rows of headers are first
       for (const end = column + cell.colSpan; column < end; column++) {
         covered[column] = cell.rowSpan || Number.POSITIVE_INFINITY;
-        if (headerRows.has(row)) headersOfColumns[column] = [...(headersOfColumns[column] ?? []), cell];
+        headersOfColumns[column] ??= [];
+        if (headerRows.has(row)) headersOfColumns[column].push(cell);
       }
     }
     for (const [index, rowsLeft] of covered.entries()) covered[index] = Math.max((rowsLeft ?? 0) - 1, 0);

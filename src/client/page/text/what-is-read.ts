@@ -26,6 +26,7 @@ const neverText = ["script", "style", "template", "noscript", "voxledger-player"
 /** Elements that are seen, but not part of a text that is read aloud. */
 const notText = [
   ...["nav", "button", "input", "select", "textarea", "svg", "canvas", "audio", "video", "iframe", "object"],
+  ...["rt", "rp"], // the pronunciation of the text below it
   ...["[hidden]", "[aria-hidden=true]", "[role=navigation]", "[inert]"],
 ];
 
@@ -63,12 +64,13 @@ const author = `:is([rel~=author], [itemprop~=author]):not(${read})`;
 export type OwnerOf = ReturnType<typeof createOwnerOf>;
 
 /** Returns true for an element that names an author of the article. */
-export const createIsAuthor =
-  (article: Element, { sanitize }: TextRules) =>
-  (element: Element): boolean => {
-    const named = sanitize.enabled ? element.closest(author) : null;
+export const createIsAuthor = (article: Element, { sanitize }: TextRules) => {
+  const hasAuthors = sanitize.enabled && article.querySelector(author) !== null;
+  return (element: Element): boolean => {
+    const named = hasAuthors ? element.closest(author) : null;
     return named !== null && named !== article && article.contains(named);
   };
+};
 
 const isSet = ({ paragraphSelector }: TextRules): boolean => paragraphSelector !== unsetParagraphSelector;
 

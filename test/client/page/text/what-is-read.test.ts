@@ -60,6 +60,11 @@ describe("what the player reads of an article", () => {
     expect(await read(article)).to.deep.equal(["Read.", "Run npm:"]);
   });
 
+  it("omits the pronunciation beside a text", async () => {
+    const article = "<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</rt></ruby>です。</p>";
+    expect(await read(article)).to.deep.equal(["漢字です。"]);
+  });
+
   it("omits the marks of footnotes, and keeps other superscripts and links", async () => {
     const article = `
       <p>One<sup><a href="#fn1">1</a></sup>, two<a role="doc-noteref" href="#n2"><sup>2</sup></a>,
@@ -86,13 +91,19 @@ describe("what the player reads of an article", () => {
     expect(await read(article)).to.deep.equal(["Without advertisements.", "A trade.", "Roads.", "Adverbs."]);
   });
 
-  it("omits bylines that are marked, and keeps an author's name in a sentence", async () => {
+  it("omits bylines that are marked, and keeps an author's name in a sentence, however short", async () => {
     const bio = "has reported on railways since the first of the new night trains left Vienna in 2016.";
     const article = `
       <p class="byline">By Ann Lee</p><p>By <a rel="author" href="/ann">Ann Lee</a>, 3 May 2026</p>
       <p itemprop="author">Ann Lee</p><div itemprop="author" itemscope><p><span itemprop="name">Ann Lee</span></p></div>
+      <p>Ann Lee:</p><blockquote><a rel="author" href="/ann">Ann Lee</a>: Sleep is the best travel!</blockquote>
+      <div itemprop="author" itemscope><p>She has reported on railways since 2016.</p></div>
+      <p><a rel="author" href="/wang">王小明</a>报道，列车今晚九点离开。</p>
       <p><span class="byline">By Ann Lee.</span> It rained.</p><p><a rel="author" href="/ann">Ann Lee</a> ${bio}</p>`;
-    expect(await read(article)).to.deep.equal(["It rained.", `Ann Lee ${bio}`]);
+    expect(await read(article)).to.deep.equal([
+      ...["Ann Lee:", "Ann Lee: Sleep is the best travel!", "She has reported on railways since 2016."],
+      ...["王小明报道，列车今晚九点离开。", "It rained.", `Ann Lee ${bio}`],
+    ]);
   });
 
   it("omits what the page marks with data-voxledger-skip, without sanitizing too", async () => {
