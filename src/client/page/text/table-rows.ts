@@ -73,7 +73,7 @@ const readColumns = (table: HTMLTableElement): Columns => {
       for (const end = column + cell.colSpan; column < end; column++) {
         covered[column] = cell.rowSpan || Number.POSITIVE_INFINITY;
         headersOfColumns[column] ??= [];
-        if (headerRows.has(row)) headersOfColumns[column].push(cell);
+        if (headerRows.has(row)) headersOfColumns[column]?.push(cell);
       }
     }
     for (const [index, rowsLeft] of covered.entries()) covered[index] = Math.max((rowsLeft ?? 0) - 1, 0);
