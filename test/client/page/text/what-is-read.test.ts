@@ -163,6 +163,14 @@ describe("what the player reads of an article", () => {
       ]);
     });
 
+    it("is a title above the headers of columns once, on its own", async () => {
+      const table = `<table data-voxledger-read><thead><tr><th colspan="2">Trains</th></tr>
+        <tr><th>City</th><th>Price</th></tr></thead><tr><td>Rome</td><td>49</td></tr></table>`;
+      expect(await read(table)).to.deep.equal(["Trains", "City: Rome, Price: 49"]);
+      const column = "<table data-voxledger-read><tr><th>Cities</th></tr><tr><td>Rome</td></tr></table>";
+      expect(await read(column)).to.deep.equal(["Cities", "Rome"]);
+    });
+
     it("is a row's header and its cells in a table without headers of columns", async () => {
       const table = `<table data-voxledger-read><tr><th colspan="2">Ann Lee</th></tr>
         <tr><th>Born</th><td>1980</td></tr><tr><th>Lives in</th><td>Rome</td></tr></table>`;
