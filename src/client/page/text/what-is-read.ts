@@ -96,6 +96,7 @@ export const excludedBy = (rules: TextRules): string => {
  */
 export const createOwnerOf = (article: Element, rules: TextRules) => {
   const paragraphs = paragraphsIn(rules);
+  const readsAllTables = isSet(rules) || !rules.sanitize.enabled;
   const known = new Map<Element, boolean>();
   const isInUnreadTable = (element: Element | null): boolean => {
     const table = element?.closest("table");
@@ -112,7 +113,7 @@ export const createOwnerOf = (article: Element, rules: TextRules) => {
     const isRow = row !== null && article.contains(row) && row.matches(paragraphs);
     const owner = isRow ? row : element.closest(paragraphs);
     if (!owner || !article.contains(owner)) return undefined;
-    return isRow || isSet(rules) || !isInUnreadTable(element) ? owner : undefined;
+    return isRow || readsAllTables || !isInUnreadTable(element) ? owner : undefined;
   };
 };
 

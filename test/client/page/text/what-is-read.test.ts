@@ -184,6 +184,12 @@ describe("what the player reads of an article", () => {
       expect(await read(`<table>${cells}</table>`)).to.deep.equal([]);
     });
 
+    it("is the paragraphs in cells, if the configuration does not sanitize", async () => {
+      const table = "<table><tr><th>City</th><td><p>Rome.</p></td></tr></table>";
+      expect(await read(table)).to.deep.equal([]);
+      expect(await read(table, { sanitize: { enabled: false } })).to.deep.equal(["Rome."]);
+    });
+
     it("marks the word in the header or the cell that is spoken", async () => {
       await read(`<table data-voxledger-read>${rows}</table>`);
       expect(await markedAt(page, "Departs")).to.equal("Departs");
