@@ -106,6 +106,15 @@ describe("what the player reads of an article", () => {
     ]);
   });
 
+  it("includes an article that is an author's page", async () => {
+    const article =
+      '<main itemprop="author"><h1>Ann Lee</h1><p>By <a rel="author" href="/bo">Bo</a></p></main>';
+    expect(await read(article, { selector: "main" })).to.deep.equal(["Ann Lee"]);
+    expect(await read(`<div itemprop="author">${article}</div>`, { selector: "main" })).to.deep.equal([
+      "Ann Lee",
+    ]);
+  });
+
   it("omits what the page marks with data-voxledger-skip, without sanitizing too", async () => {
     const article = `<p>Read<span data-voxledger-skip> not this</span>.</p><section data-voxledger-skip><p>Nor this.</p></section>`;
     expect(await read(article)).to.deep.equal(["Read."]);
