@@ -96,6 +96,8 @@ describe("the command line over one log", () => {
       expect(stderr).to.include(`${join(absent, "events.db")}. Set DATA_DIR to`);
     }
     expect(existsSync(absent)).to.equal(false);
+    const slashed = await runCommand({ DATA_DIR: `${absent}/` }, ["website", "list"]);
+    expect(slashed.stderr).to.match(/^error: DATA_DIR: /);
     const elsewhere = { EVENT_STORE: `sqlite:${join(absent, "log.db")}` };
     const { stderr } = await runCommand({ DATA_DIR: folder, ...elsewhere }, ["website", "list"]);
     expect(stderr).to.match(/^error: EVENT_STORE: .*no such file.*log\.db/);

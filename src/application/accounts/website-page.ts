@@ -2,6 +2,7 @@ import { withDeadline } from "../../async/deadline.ts";
 import { systemTime, type Time } from "../../async/time.ts";
 import { EngineFailed, Invalid } from "../../domain/errors.ts";
 import { tooManyInProgress } from "../../limits/queues.ts";
+import { decodeHtml } from "./decode-html.ts";
 import type { Websites } from "./websites.ts";
 
 /** A response of a website. Redirects are not followed. */
@@ -90,16 +91,18 @@ const followRedirects = async (
     const response = await request(url);
     const target = redirectTarget(response, url);
     if (!target) return { url: url.href, html: await readHtml(response) };
-    if (!origins.includes(target.origin))
-      throw new PageUnreadable(`it redirects to ${target.origin}, which is not a verified origin`);
+    if (!origins.includes(target.origin)) {
+      const place = target.origin === "null" ? target.protocol : target.origin;
+      throw new PageUnreadable(`it redirects to ${place}, which is not a verified origin`);
+    }
     url = target;
   }
   throw new PageUnreadable(`it redirects more than ${maxRedirects} times`);
 };
 
 const redirectTarget = ({ status, headers }: PageResponse, base: URL): URL | undefined => {
-  if (![301, 302, 303, 307, 308].includes(status)) return undefined;
-  return URL.parse(String(headers.location ?? ""), base.href) ?? undefined;
+  if (![301, 302, 303, 307, 308].includes(status) || headers.location === undefined) return undefined;
+  return URL.parse(String(headers.location), base.href) ?? undefined;
 };
 
 const readHtml = async ({ status, headers, body }: PageResponse): Promise<string> => {
@@ -115,22 +118,5 @@ const readHtml = async ({ status, headers, body }: PageResponse): Promise<string
     if (size > maxBytes) throw new PageUnreadable(`it is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
-  return decode(Buffer.concat(chunks, size), contentType);
+  return decodeHtml(Buffer.concat(chunks, size), contentType);
 };
-
-/** Browsers look for the declaration of an encoding in this many bytes. */
-const declarationBytes = 1_024;
-
-/** A mark at the start wins over the header, and the header over the document. */
-const decode = (bytes: Buffer, contentType: string): string => {
-  const start = bytes.toString("latin1", 0, declarationBytes);
-  const declared = charsetIn(contentType) ?? charsetIn(/<meta[^>]+charset[^>]+>/i.exec(start)?.[0] ?? "");
-  const isMarked = start.startsWith("\u00ef\u00bb\u00bf");
-  try {
-    return new TextDecoder(isMarked ? "utf-8" : declared).decode(bytes);
-  } catch {
-    return new TextDecoder().decode(bytes); // an encoding that does not exist
-  }
-};
-
-const charsetIn = (text: string): string | undefined => /charset\s*=\s*["']?([\w.:-]+)/i.exec(text)?.[1];

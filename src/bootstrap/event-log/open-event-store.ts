@@ -1,4 +1,4 @@
-import { dirname, normalize, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { ClockCheck } from "../../application/clock/clock-check.ts";
 import { requireLogFormat } from "../../application/log-format.ts";
 import { afterErrors, retry } from "../../async/retry.ts";
@@ -128,7 +128,7 @@ const openDriver = async (
     return await openEventStoreDB({ url: eventStore.url, readOnly });
   }
   if (!readOnly) await makePrivateDirectory(dirname(eventStore.path));
-  else if (dirname(eventStore.path) === normalize(dataDir) && !(await exists(eventStore.path)))
+  else if (dirname(resolve(eventStore.path)) === resolve(dataDir) && !(await exists(eventStore.path)))
     throw new BadSetting(
       `DATA_DIR: there is no such file: ${resolve(eventStore.path)}. Set DATA_DIR to the data directory of the service; without it, that is ./data in the current directory`,
     );

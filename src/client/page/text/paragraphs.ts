@@ -79,8 +79,9 @@ export interface Run {
 const tokens = new RegExp(`(\\s+)|[${invisible}]+|[^\\s${invisible}]+`, "g");
 const isInvisible = new RegExp(`^[${invisible}]`);
 
-/** A byline has words such as "By" and a date besides the authors' names. */
+/** A byline has words such as "By" and a date besides the authors' names, and is no sentence. */
 const maxBylineLength = 60;
+const sentenceEnd = /[\p{Sentence_Terminal}…][\p{Pe}\p{Pf}"']*$/u;
 
 /** A paragraph as it is spoken. */
 export class Paragraph {
@@ -107,7 +108,8 @@ export class Paragraph {
 
   /** True if it says little more than who the author is. */
   get isByline(): boolean {
-    return this.#authors > 0 && this.#text.length - this.#authors <= maxBylineLength;
+    const isShort = this.#text.length - this.#authors <= maxBylineLength;
+    return this.#authors > 0 && isShort && !sentenceEnd.test(this.#text);
   }
 
   /** Call it where the next word does not continue the last one. */

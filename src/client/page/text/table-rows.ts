@@ -52,15 +52,18 @@ const childOf = (row: Element, node: Node): Element | undefined => {
   return cell ?? undefined;
 };
 
-/** A row of one header is a title of the rows below. */
-const isHeaderRow = ({ parentElement, cells }: HTMLTableRowElement): boolean =>
-  parentElement?.localName === "thead" ||
-  (cells.length > 1 && [...cells].every(({ localName }) => localName === "th"));
+/** A row of one header is a title of the rows below, and read on its own. */
+const isTitle = ({ parentElement, cells }: HTMLTableRowElement): boolean =>
+  cells.length === 1 && (parentElement?.localName === "thead" || cells[0]?.localName === "th");
+
+const isHeaderRow = (row: HTMLTableRowElement): boolean =>
+  !isTitle(row) &&
+  (row.parentElement?.localName === "thead" || [...row.cells].every(({ localName }) => localName === "th"));
 
 const readColumns = (table: HTMLTableElement): Columns => {
   const rows = [...table.rows];
-  const firstOfData = rows.findIndex((row) => !isHeaderRow(row));
-  const headerRows = new Set(rows.slice(0, Math.max(firstOfData, 0)));
+  const firstOfData = rows.findIndex((row) => !isHeaderRow(row) && !isTitle(row));
+  const headerRows = new Set(rows.slice(0, Math.max(firstOfData, 0)).filter(isHeaderRow));
   const headers = new Map<Element, readonly Element[]>();
   const headersOfColumns: Element[][] = [];
   /** By column, the number of rows that cells from above still cover. */
@@ -69,10 +72,11 @@ const readColumns = (table: HTMLTableElement): Columns => {
     let column = 0;
     for (const cell of row.cells) {
       while ((covered[column] ?? 0) > 0) column++;
-      if (cell.localName === "td") headers.set(cell, headersOfColumns[column] ?? []);
+      if (cell.localName === "td") headers.set(cell, headersOfColumns[column] ?? []); // rows of headers are first
       for (const end = column + cell.colSpan; column < end; column++) {
         covered[column] = cell.rowSpan || Number.POSITIVE_INFINITY;
-        if (headerRows.has(row)) headersOfColumns[column] = [...(headersOfColumns[column] ?? []), cell];
+        headersOfColumns[column] ??= [];
+        if (headerRows.has(row)) headersOfColumns[column]?.push(cell);
       }
     }
     for (const [index, rowsLeft] of covered.entries()) covered[index] = Math.max((rowsLeft ?? 0) - 1, 0);

@@ -26,6 +26,7 @@ const neverText = ["script", "style", "template", "noscript", "voxledger-player"
 /** Elements that are seen, but not part of a text that is read aloud. */
 const notText = [
   ...["nav", "button", "input", "select", "textarea", "svg", "canvas", "audio", "video", "iframe", "object"],
+  ...["rt", "rp"], // the pronunciation of the text below it
   ...["[hidden]", "[aria-hidden=true]", "[role=navigation]", "[inert]"],
 ];
 
@@ -63,12 +64,13 @@ const author = `:is([rel~=author], [itemprop~=author]):not(${read})`;
 export type OwnerOf = ReturnType<typeof createOwnerOf>;
 
 /** Returns true for an element that names an author of the article. */
-export const createIsAuthor =
-  (article: Element, { sanitize }: TextRules) =>
-  (element: Element): boolean => {
-    const named = sanitize.enabled ? element.closest(author) : null;
+export const createIsAuthor = (article: Element, { sanitize }: TextRules) => {
+  const hasAuthors = sanitize.enabled && article.querySelector(author) !== null;
+  return (element: Element): boolean => {
+    const named = hasAuthors ? element.closest(author) : null;
     return named !== null && named !== article && article.contains(named);
   };
+};
 
 const isSet = ({ paragraphSelector }: TextRules): boolean => paragraphSelector !== unsetParagraphSelector;
 
@@ -94,6 +96,7 @@ export const excludedBy = (rules: TextRules): string => {
  */
 export const createOwnerOf = (article: Element, rules: TextRules) => {
   const paragraphs = paragraphsIn(rules);
+  const readsAllTables = isSet(rules) || !rules.sanitize.enabled;
   const known = new Map<Element, boolean>();
   const isInUnreadTable = (element: Element | null): boolean => {
     const table = element?.closest("table");
@@ -110,7 +113,7 @@ export const createOwnerOf = (article: Element, rules: TextRules) => {
     const isRow = row !== null && article.contains(row) && row.matches(paragraphs);
     const owner = isRow ? row : element.closest(paragraphs);
     if (!owner || !article.contains(owner)) return undefined;
-    return isRow || isSet(rules) || !isInUnreadTable(element) ? owner : undefined;
+    return isRow || readsAllTables || !isInUnreadTable(element) ? owner : undefined;
   };
 };
 

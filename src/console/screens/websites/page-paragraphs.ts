@@ -39,7 +39,8 @@ export const paragraphsOfPage = (html: string, rules: TextRules): PageParagraph[
 };
 
 /** Elements that browsers hide without a style sheet. */
-const hidden = "dialog:not([open]), [popover], details:not([open]) > :not(summary), datalist, noframes";
+const hidden =
+  "dialog:not([open]), [popover], details:not([open]) > :not(summary), datalist, noframes, annotation, annotation-xml";
 
 const hidingStyle = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b/i;
 

@@ -86,11 +86,11 @@ const systems: Readonly<Record<string, readonly [html: string, read: readonly st
   Sphinx: [
     `<section id="trains"><h1>Night trains<a class="headerlink" href="#trains" title="Link to this heading">¶</a></h1>
       <p>Book early. <a class="footnote-reference brackets" href="#id2" id="id1" role="doc-noteref"><span class="fn-bracket">[</span>1<span class="fn-bracket">]</span></a></p>
-      <div class="admonition note"><p class="admonition-title">Note</p><p>No refunds.</p></div>
+      <div class="admonition note"><p class="admonition-title">Note</p><p>No refunds of <math><semantics><mi>x</mi><annotation encoding="application/x-tex">\\xi</annotation></semantics></math> euros.</p></div>
       <dl class="py function"><dt class="sig sig-object"><span class="sig-name">book</span>(<em>to</em>)<a class="headerlink" href="#book">¶</a></dt><dd><p>Books a train.</p></dd></dl>
       <div class="highlight-python notranslate"><div class="highlight"><pre>book("Rome")</pre></div></div>
       <aside class="footnote-list brackets"><aside class="footnote brackets" id="id2" role="doc-footnote"><p>In summer.</p></aside></aside></section>`,
-    ["Night trains", "Book early.", "Note", "No refunds.", "book(to)", "Books a train."],
+    ["Night trains", "Book early.", "Note", "No refunds of x euros.", "book(to)", "Books a train."],
   ],
 };
 

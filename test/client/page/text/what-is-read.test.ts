@@ -60,6 +60,11 @@ describe("what the player reads of an article", () => {
     expect(await read(article)).to.deep.equal(["Read.", "Run npm:"]);
   });
 
+  it("omits the pronunciation beside a text", async () => {
+    const article = "<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</rt></ruby>です。</p>";
+    expect(await read(article)).to.deep.equal(["漢字です。"]);
+  });
+
   it("omits the marks of footnotes, and keeps other superscripts and links", async () => {
     const article = `
       <p>One<sup><a href="#fn1">1</a></sup>, two<a role="doc-noteref" href="#n2"><sup>2</sup></a>,
@@ -86,13 +91,28 @@ describe("what the player reads of an article", () => {
     expect(await read(article)).to.deep.equal(["Without advertisements.", "A trade.", "Roads.", "Adverbs."]);
   });
 
-  it("omits bylines that are marked, and keeps an author's name in a sentence", async () => {
+  it("omits bylines that are marked, and keeps an author's name in a sentence, however short", async () => {
     const bio = "has reported on railways since the first of the new night trains left Vienna in 2016.";
     const article = `
       <p class="byline">By Ann Lee</p><p>By <a rel="author" href="/ann">Ann Lee</a>, 3 May 2026</p>
       <p itemprop="author">Ann Lee</p><div itemprop="author" itemscope><p><span itemprop="name">Ann Lee</span></p></div>
+      <p>Ann Lee:</p><blockquote><a rel="author" href="/ann">Ann Lee</a>: Sleep is the best travel!</blockquote>
+      <div itemprop="author" itemscope><p>She has reported on railways since 2016.</p></div>
+      <p><a rel="author" href="/wang">王小明</a>报道，列车今晚九点离开。</p>
       <p><span class="byline">By Ann Lee.</span> It rained.</p><p><a rel="author" href="/ann">Ann Lee</a> ${bio}</p>`;
-    expect(await read(article)).to.deep.equal(["It rained.", `Ann Lee ${bio}`]);
+    expect(await read(article)).to.deep.equal([
+      ...["Ann Lee:", "Ann Lee: Sleep is the best travel!", "She has reported on railways since 2016."],
+      ...["王小明报道，列车今晚九点离开。", "It rained.", `Ann Lee ${bio}`],
+    ]);
+  });
+
+  it("includes an article that is an author's page", async () => {
+    const article =
+      '<main itemprop="author"><h1>Ann Lee</h1><p>By <a rel="author" href="/bo">Bo</a></p></main>';
+    expect(await read(article, { selector: "main" })).to.deep.equal(["Ann Lee"]);
+    expect(await read(`<div itemprop="author">${article}</div>`, { selector: "main" })).to.deep.equal([
+      "Ann Lee",
+    ]);
   });
 
   it("omits what the page marks with data-voxledger-skip, without sanitizing too", async () => {
@@ -152,6 +172,14 @@ describe("what the player reads of an article", () => {
       ]);
     });
 
+    it("is a title above the headers of columns once, on its own", async () => {
+      const table = `<table data-voxledger-read><thead><tr><th colspan="2">Trains</th></tr>
+        <tr><th>City</th><th>Price</th></tr></thead><tr><td>Rome</td><td>49</td></tr></table>`;
+      expect(await read(table)).to.deep.equal(["Trains", "City: Rome, Price: 49"]);
+      const column = "<table data-voxledger-read><tr><th>Cities</th></tr><tr><td>Rome</td></tr></table>";
+      expect(await read(column)).to.deep.equal(["Cities", "Rome"]);
+    });
+
     it("is a row's header and its cells in a table without headers of columns", async () => {
       const table = `<table data-voxledger-read><tr><th colspan="2">Ann Lee</th></tr>
         <tr><th>Born</th><td>1980</td></tr><tr><th>Lives in</th><td>Rome</td></tr></table>`;
@@ -163,6 +191,12 @@ describe("what the player reads of an article", () => {
       expect(await read(`<table role="presentation">${cells}</table>`)).to.deep.equal(["One.", "Two."]);
       expect(await read("<table><tr><td><p>One.</p></td></tr></table>")).to.deep.equal(["One."]);
       expect(await read(`<table>${cells}</table>`)).to.deep.equal([]);
+    });
+
+    it("is the paragraphs in cells, if the configuration does not sanitize", async () => {
+      const table = "<table><tr><th>City</th><td><p>Rome.</p></td></tr></table>";
+      expect(await read(table)).to.deep.equal([]);
+      expect(await read(table, { sanitize: { enabled: false } })).to.deep.equal(["Rome."]);
     });
 
     it("marks the word in the header or the cell that is spoken", async () => {

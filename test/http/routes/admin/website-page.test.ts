@@ -74,6 +74,22 @@ describe("a page of a website, for a preview", () => {
     expect((await read(site.url)).body.html).to.include("Zürich");
   });
 
+  it("is decoded as browsers do", async () => {
+    const decoded = async (bytes: Buffer, contentType = "text/html"): Promise<string> => {
+      respond = (res) => res.writeHead(200, { "Content-Type": contentType }).end(bytes);
+      return (await read(site.url)).body.html;
+    };
+    const utf16 = Buffer.from("\ufeff<p>Zürich</p>", "utf16le");
+    expect(await decoded(utf16, "text/html; charset=utf-8")).to.equal("<p>Zürich</p>");
+    expect(await decoded(Buffer.from(utf16).swap16())).to.equal("<p>Zürich</p>");
+    expect(await decoded(Buffer.from("<p>Zürich</p>", "latin1"))).to.equal("<p>Zürich</p>");
+    expect(await decoded(Buffer.from("<p>Zürich, cut off: ü").subarray(0, -1))).to.include("Zürich");
+    for (const declaration of ["<meta charset=utf-16>", "<!-- <meta charset=latin1> --><meta charset=utf-8>"])
+      expect(await decoded(Buffer.from(`${declaration}<p>Zürich</p>`)), declaration).to.include("Zürich");
+    const japanese = Buffer.concat([Buffer.from("<meta charset=Shift_JIS>"), Buffer.from([0x93, 0xfa])]);
+    expect(await decoded(japanese)).to.include("日");
+  });
+
   it("may end with its connection", async () => {
     respond = (res) => {
       res.removeHeader("Transfer-Encoding");
@@ -105,6 +121,10 @@ describe("a page of a website, for a preview", () => {
       502,
       `The page cannot be read: it redirects to ${elsewhere.url}, which is not a verified origin.`,
     ]);
+    respond = (res) => res.writeHead(302, { Location: "javascript:alert(1)" }).end();
+    expect((await refusal())[1]).to.include("redirects to javascript:, which is not");
+    respond = (res) => res.writeHead(302).end();
+    expect((await refusal())[1]).to.include("responded with HTTP 302");
     respond = (res) => res.writeHead(307, { Location: "/again" }).end();
     expect(await refusal()).to.deep.equal([502, "The page cannot be read: it redirects more than 5 times."]);
   });
