@@ -1,3 +1,4 @@
+import type { StartTimer } from "./dom.ts";
 import { readMpegFrame } from "./mpeg-frame.ts";
 import { readBlob } from "./playback/player.ts";
 import { deliverParts, type SpokenPart } from "./playback/speech-backend.ts";
@@ -14,12 +15,15 @@ type Bytes = Uint8Array<ArrayBuffer>;
  */
 export const joinAudio = async (
   parts: readonly SpokenPart[],
-  transport: Transport,
+  { transport, startTimer }: { transport: Transport; startTimer: StartTimer },
   signal: AbortSignal,
 ): Promise<Blob> => {
   const joined: Bytes[] = [];
   const encodings = new Set<string>();
-  for await (const { delivery } of deliverParts({ transport, parts, lookahead: 1 }, signal)) {
+  for await (const { delivery } of deliverParts(
+    { transport, parts, lookahead: 1, startTimer },
+    signal,
+  )) {
     const part = await readBlob(delivery.audio, delivery.contentType);
     if (part.size === 0) continue; // silence
     const bytes = withoutTags(new Uint8Array(await part.arrayBuffer()));

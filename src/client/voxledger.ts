@@ -213,7 +213,8 @@ export class Voxledger {
    */
   async download(sections: readonly TextSection[], params: SpeakParams = {}): Promise<Blob> {
     const { parts, transport } = await this.#speechContext.prepareDownload(sections, params);
-    return await joinAudio(parts, transport, this.#closed.signal);
+    const { startTimer } = this.#environment;
+    return await joinAudio(parts, { transport, startTimer }, this.#closed.signal);
   }
 
   pause(): void {

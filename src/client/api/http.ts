@@ -14,6 +14,8 @@ export interface ApiRequest {
   readonly cache?: "no-store";
   /** A longer `Retry-After` is not waited for. */
   readonly maxWaitMs?: number | undefined;
+  /** Replaces the library's timeout if it is shorter, in milliseconds. */
+  readonly timeout?: number | undefined;
 }
 
 /** The headers and query parameters that authenticate a request. */
@@ -51,7 +53,7 @@ export type SendRequest = <T>(
 export const createSendRequest =
   ({
     baseUrl,
-    timeout,
+    timeout: longest,
     fetch,
     startTimer,
     onResponse,
@@ -66,6 +68,7 @@ export const createSendRequest =
   }): SendRequest =>
   (request, { headers, query }, read, callerSignal) => {
     const timedOut = new AbortController();
+    const timeout = Math.min(request.timeout ?? longest, longest);
 
     const toError = (error: unknown): VoxledgerError => {
       if (callerSignal.aborted) return abortError(callerSignal.reason);

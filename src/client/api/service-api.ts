@@ -61,7 +61,10 @@ export const createServiceApi = ({
     voices: (platform: PlatformQuery): Promise<VoiceCollection> =>
       request({ path: "v2/voices", query: { ...platform } }, (response) => readCollection(response, now())),
     voice: (name: string, maxWaitMs?: number): Promise<VoiceDetail> =>
-      request({ path: `v2/voices/${encodeURIComponent(name)}`, maxWaitMs }, readJson<VoiceDetail>),
+      request(
+        { path: `v2/voices/${encodeURIComponent(name)}`, maxWaitMs, timeout: maxWaitMs },
+        readJson<VoiceDetail>,
+      ),
     voicesByLanguage: (lang: string): Promise<VoicesByLanguage> =>
       get<VoicesByLanguage>(`v2/voices/by-language/${encodeURIComponent(lang)}`),
     reportVoices: (body: VoiceReport): Promise<VoiceReportResponse> =>
@@ -86,9 +89,15 @@ export const createServiceApi = ({
       const accept = "text/event-stream";
       return request({ method: "POST", path: synthesisPath, accept, body, maxWaitMs }, readStream, signal);
     },
-    /** Prepares the parts of an article. All speeches share it, so none of them may abort it. */
+    /**
+     * Prepares the parts of an article, which takes no time. All speeches share it, so none of them
+     * may abort it.
+     */
     prepareArticle: (body: ArticleRequest, maxWaitMs?: number): Promise<Article> =>
-      request({ method: "POST", path: "v2/articles", body, maxWaitMs }, readJson<Article>),
+      request(
+        { method: "POST", path: "v2/articles", body, maxWaitMs, timeout: maxWaitMs },
+        readJson<Article>,
+      ),
     /**
      * Downloads a part of an article. The request has no credentials, so every cache can respond.
      */
@@ -109,10 +118,15 @@ export const createServiceApi = ({
       return await withRetry(load, { ...retry, maxDelayMs: maxWaitMs }, signal);
     },
     /** True if the service responds and is healthy. Costs nothing, and needs no credentials. */
-    isHealthy: async (): Promise<boolean> =>
-      (await respond("health", { fetch, baseUrl, signal: closed }))?.ok ?? false,
+    isHealthy: (): Promise<boolean> => {
+      const probe: ApiRequest = { path: "health", cache: "no-store", timeout: probeMs };
+      return send(probe, { headers: {}, query: {} }, async () => true, closed).catch(() => false);
+    },
   };
 };
+
+/** The service answers at once, unless the connection hangs. */
+const probeMs = 5_000;
 
 const requestConfig = async (session: Session, closed: AbortSignal): Promise<CurrentConfig> => {
   const { auth, ...config } = await session.request(

@@ -1,5 +1,5 @@
 import { isSsml } from "../../domain/text/is-ssml.ts";
-import type { NativeSpeech, NativeVoice } from "../dom.ts";
+import type { NativeSpeech, NativeVoice, StartTimer } from "../dom.ts";
 import { VoxledgerError } from "../errors.ts";
 import type { PartPlayback, SpeechBackend, SpokenPart } from "./speech-backend.ts";
 
@@ -7,12 +7,18 @@ import type { PartPlayback, SpeechBackend, SpokenPart } from "./speech-backend.t
 const minRate = 0.1;
 const maxRate = 10;
 
+/** Engines that hang report nothing. Those that send the text to their maker may take seconds. */
+const maxStartMs = 8_000;
+
 /** Speaks with one of the browser's voices. `speed` multiplies the rate of each part. */
 export const nativeBackend = (
   { synthesis, utterance }: NativeSpeech,
   voice: NativeVoice,
-  speed: () => number,
+  { speed, startTimer }: { speed: () => number; startTimer: StartTimer },
 ): SpeechBackend => {
+  /** Ends a part that has not started in time, unless it is paused. */
+  let awaitStart = (): void => {};
+  let stopTimer = (): void => {};
   const speak = (
     { part: { text, startAt = 0 }, voice: { prosody } }: SpokenPart,
     { signal, onStart, onBoundary }: PartPlayback,
@@ -24,17 +30,32 @@ export const nativeBackend = (
       spoken.pitch = prosody.pitch;
       spoken.rate = Math.min(Math.max(prosody.rate * speed(), minRate), maxRate);
       spoken.volume = prosody.volume;
-      spoken.onstart = onStart;
+      awaitStart = (): void => {
+        stopTimer = startTimer(maxStartMs, () => {
+          end(() => reject(speechError("it does not start")))();
+          synthesis.cancel(); // the engine would speak it at some later time
+        });
+      };
+      spoken.onstart = () => {
+        started();
+        onStart();
+      };
       spoken.onboundary = ({ charIndex, charLength = 0, elapsedTime = 0, name }) => {
         if (name === "word" || name === "sentence")
           onBoundary?.({ charIndex: startAt + charIndex, charLength, elapsedTime, name });
       };
+      const started = (): void => {
+        stopTimer();
+        awaitStart = () => {};
+      };
       const cancel = (): void => {
+        started();
         synthesis.cancel();
         synthesis.resume(); // `cancel` does not unpause: the next utterance would wait
         resolve();
       };
       const end = (settle: () => void) => (): void => {
+        started();
         signal.removeEventListener("abort", cancel);
         settle();
       };
@@ -42,6 +63,7 @@ export const nativeBackend = (
       spoken.onerror = ({ error }) => end(() => (signal.aborted ? resolve() : reject(speechError(error))))();
       signal.addEventListener("abort", cancel, { once: true });
       synthesis.speak(spoken);
+      awaitStart();
     });
 
   return {
@@ -49,8 +71,14 @@ export const nativeBackend = (
     async *prepare(parts) {
       for (const spoken of parts) yield { ...spoken, play: (playback) => speak(spoken, playback) };
     },
-    pause: () => synthesis.pause(),
-    resume: () => synthesis.resume(),
+    pause: () => {
+      stopTimer();
+      synthesis.pause();
+    },
+    resume: () => {
+      synthesis.resume();
+      awaitStart();
+    },
   };
 };
 

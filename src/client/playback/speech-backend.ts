@@ -1,4 +1,6 @@
+import type { StartTimer } from "../dom.ts";
 import { VoxledgerError } from "../errors.ts";
+import { inTime } from "../in-time.ts";
 import { playbackProsody } from "../prosody.ts";
 import type { Delivery, SpokenPart, Transport } from "../transport/transport.ts";
 import { type Boundary, parseMarks } from "./boundaries.ts";
@@ -38,17 +40,20 @@ export const serviceBackend = ({
   transport,
   player,
   prosodyFallback,
+  startTimer,
   lookahead = 1,
 }: {
   transport: Transport;
   player: Player;
   prosodyFallback: boolean;
+  startTimer: StartTimer;
   /** The number of parts that are loaded before they are played. */
   lookahead?: number;
 }): SpeechBackend => ({
   native: false,
   async *prepare(parts, signal) {
-    for await (const { delivery, part, voice } of deliverParts({ transport, parts, lookahead }, signal)) {
+    const options = { transport, parts, lookahead, startTimer };
+    for await (const { delivery, part, voice } of deliverParts(options, signal)) {
       const prosody = playbackProsody(voice.prosody, delivery.prosodyApplied, prosodyFallback);
       yield {
         ...{ part, voice },
@@ -96,12 +101,22 @@ interface DeliveredPart extends SpokenPart {
 
 /**
  * Delivers the audio of the parts in order. Requests each part as soon as the previous one has been
- * received, and at most `lookahead` parts before its turn. Ending the iteration or aborting the
- * signal ends all requests in flight.
+ * received, and at most `lookahead` parts before its turn. A part must be there at most `maxWaitMs`
+ * after its turn. Ending the iteration or aborting the signal ends all requests in flight.
  * @throws {VoxledgerError}
  */
 export async function* deliverParts(
-  { transport, parts, lookahead }: { transport: Transport; parts: readonly SpokenPart[]; lookahead: number },
+  {
+    transport,
+    parts,
+    lookahead,
+    startTimer,
+  }: {
+    transport: Transport;
+    parts: readonly SpokenPart[];
+    lookahead: number;
+    startTimer: StartTimer;
+  },
   callerSignal: AbortSignal,
 ): AsyncGenerator<DeliveredPart> {
   const abort = new AbortController();
@@ -114,14 +129,14 @@ export async function* deliverParts(
     return await open(transport, spoken, signal);
   };
   try {
-    for (const turn of parts.keys()) {
+    for (const [turn, { voice }] of parts.entries()) {
       for (const [ahead, spoken] of parts.slice(turn, turn + lookahead + 1).entries()) {
         if (opened.has(turn + ahead)) continue;
         const opening = openAfterPrevious(turn + ahead, spoken);
         opening.catch(() => {}); // thrown below when it is this part's turn
         opened.set(turn + ahead, opening);
       }
-      const delivered = await opened.get(turn);
+      const delivered = await inTime(opened.get(turn), voice.maxWaitMs, startTimer);
       if (!delivered) return;
       yield delivered;
       played[turn]?.resolve();

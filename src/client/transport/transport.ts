@@ -22,7 +22,7 @@ export interface VoiceRequest {
   readonly textLang?: string | undefined;
   /** The voice for a language that the service does not have. */
   readonly otherwise?: VoiceRequest | undefined;
-  /** A refusal with a longer `Retry-After` is not waited for. */
+  /** The longest silence before this part. A longer `Retry-After` is not waited for. */
   readonly maxWaitMs?: number | undefined;
 }
 

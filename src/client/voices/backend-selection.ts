@@ -1,6 +1,6 @@
 import type { EngineCode, VoiceCollection } from "../api/voices.ts";
 import type { Configuration } from "../constructor-options.ts";
-import type { NativeSpeech, NativeVoice } from "../dom.ts";
+import type { NativeSpeech, NativeVoice, StartTimer } from "../dom.ts";
 import { isOutage, type VoxledgerError } from "../errors.ts";
 import type { Events, SpeechService } from "../events.ts";
 import { nativeBackend } from "../playback/native-speech-backend.ts";
@@ -20,11 +20,12 @@ interface BackendSelectionOptions extends OutageOptions {
   readonly nativeSpeech: NativeSpeech | undefined;
   /** The speed of playback, which native voices apply as well. */
   readonly speed: () => number;
+  readonly startTimer: StartTimer;
   readonly events: Events;
 }
 
-/** A `Retry-After` above this is too long for a listener, if another voice can continue. */
-const patienceMs = 5_000;
+/** A longer silence is too long for a listener, if another voice can continue. */
+export const patienceMs = 8_000;
 
 /**
  * Selects who speaks: with `preferNative` the browser's voice behind the requested one, else the
@@ -37,6 +38,7 @@ export const createBackendSelection = ({
   catalog,
   nativeSpeech,
   speed,
+  startTimer,
   events,
   ...outageOptions
 }: BackendSelectionOptions) => {
@@ -67,7 +69,8 @@ export const createBackendSelection = ({
 
   const native = (voice: NativeVoice, spoken: SpokenPart, failure?: VoxledgerError): BackendTurn => {
     switchTo("native", failure);
-    return { backend: nativeBackend(nativeSpeech as NativeSpeech, voice, speed), parts: [spoken] };
+    const backend = nativeBackend(nativeSpeech as NativeSpeech, voice, { speed, startTimer });
+    return { backend, parts: [spoken] };
   };
 
   /** The backends of one speech. `failure`: why the service cannot speak any of it. */

@@ -38,7 +38,7 @@ export const startOutage = (
 ): Outage => {
   const { code, status, retryAfterSeconds } = failure;
   const startedAt = now();
-  const isLost = status === undefined && code === "NETWORK";
+  const isLost = status === undefined && (code === "NETWORK" || code === "TIMEOUT");
   let isReachable = false;
   let isProbing = false;
   const probe = async (signal: AbortSignal): Promise<void> => {

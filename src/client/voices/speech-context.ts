@@ -4,13 +4,14 @@ import type { Configuration } from "../constructor-options.ts";
 import type { Environment } from "../environment.ts";
 import { isOutage, type VoxledgerError } from "../errors.ts";
 import type { Events } from "../events.ts";
+import { inTime } from "../in-time.ts";
 import { memoizeAsync } from "../memoize-async.ts";
 import type { Player } from "../playback/player.ts";
 import { type SpokenPart, serviceBackend } from "../playback/speech-backend.ts";
 import type { SpeakParams, SpeechContext } from "../speech.ts";
 import type { TextSection } from "../text-parts.ts";
 import type { Transport } from "../transport/transport.ts";
-import { createBackendSelection } from "./backend-selection.ts";
+import { createBackendSelection, patienceMs } from "./backend-selection.ts";
 import { createFallback } from "./fallback.ts";
 import { createVoiceSelection } from "./voice-selection.ts";
 
@@ -28,7 +29,7 @@ interface SpeechContextOptions {
 }
 
 /** The longest wait for the language of a voice, if the service is busy. */
-const maxWaitMs = 2_000;
+const languageWaitMs = 2_000;
 
 /** Headings are short: a single part may be over before the next one is loaded. */
 const articleLookahead = 3;
@@ -58,7 +59,7 @@ export const createSpeechContext = ({
   prepareVoices(params: Pick<SpeakParams, "defaultVoice">): Promise<void>;
   canFallBack(): Promise<boolean>;
 } => {
-  const { document, navigator, nativeSpeech, now, untilOnline } = environment;
+  const { document, navigator, nativeSpeech, now, startTimer, untilOnline } = environment;
   const pageLanguage = (): string | undefined => document?.documentElement?.lang || undefined;
   const fallback = createFallback(configuration.fallback, nativeSpeech, pageLanguage);
   const languages = new Map<string, () => Promise<string | undefined>>();
@@ -67,7 +68,7 @@ export const createSpeechContext = ({
       languages.get(voice) ??
       memoizeAsync(
         async () =>
-          (await config()).voiceLanguages?.[voice] ?? (await api.voice(voice, maxWaitMs)).voice?.lang,
+          (await config()).voiceLanguages?.[voice] ?? (await api.voice(voice, languageWaitMs)).voice?.lang,
       );
     languages.set(voice, load);
     return load();
@@ -79,6 +80,7 @@ export const createSpeechContext = ({
     catalog: memoizeAsync(() => api.voices({})),
     nativeSpeech,
     speed,
+    startTimer,
     events,
     now,
     isHealthy: api.isHealthy,
@@ -89,7 +91,8 @@ export const createSpeechContext = ({
   /** Without the website's voice, a browser's voice can speak. */
   const websiteVoiceOrFailure = async () => {
     try {
-      return { website: (await config()).voice };
+      const maxWaitMs = fallback.voiceFor("", undefined) && patienceMs;
+      return { website: (await inTime(config(), maxWaitMs, startTimer)).voice };
     } catch (error) {
       if (!fallback.isAllowed || !isOutage(error as VoxledgerError)) throw error;
       return { failure: error as VoxledgerError };
@@ -109,6 +112,7 @@ export const createSpeechContext = ({
       const service = serviceBackend({
         player,
         prosodyFallback: params.prosodyFallback ?? true,
+        startTimer,
         ...(isArticle ? { transport: articleTransport(parts), lookahead: articleLookahead } : { transport }),
       });
       return { parts, backends: selectBackends(service, failure) };
