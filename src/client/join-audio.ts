@@ -20,10 +20,7 @@ export const joinAudio = async (
 ): Promise<Blob> => {
   const joined: Bytes[] = [];
   const encodings = new Set<string>();
-  for await (const { delivery } of deliverParts(
-    { transport, parts, lookahead: 1, startTimer },
-    signal,
-  )) {
+  for await (const { delivery } of deliverParts({ transport, parts, lookahead: 1, startTimer }, signal)) {
     const part = await readBlob(delivery.audio, delivery.contentType);
     if (part.size === 0) continue; // silence
     const bytes = withoutTags(new Uint8Array(await part.arrayBuffer()));

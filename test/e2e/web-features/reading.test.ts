@@ -127,6 +127,27 @@ describe("the time and the place of a reading", () => {
     expect(feature.texts()).to.have.length(2);
   });
 
+  it("stays paused when the reader seeks, and plays from there when it is resumed", async () => {
+    const feature = await site.open(articleOf(4));
+    const { page } = feature;
+    const shown = await player(page);
+    await playButton(shown).click();
+    await feature.untilPlaying();
+    await shown.getByRole("button", { name: "Pause" }).click();
+    const isLoaded = page.waitForResponse(/\/audio\/.*mp3/);
+    await position(shown).fill("970");
+    await (await isLoaded).finished();
+    await at(shown, 4, 4);
+    const resume = shown.getByRole("button", { name: "Resume" });
+    expect(await resume.count()).to.equal(1);
+    expect(await page.evaluate(() => window.audios.every(({ paused }) => paused))).to.equal(true);
+    await resume.click();
+    await page.locator("#p3[data-voxledger-speaking]").waitFor();
+    await feature.untilPlaying();
+    expect(await currentTime(page)).to.be.above(2);
+    await page.evaluate("localStorage.clear()");
+  });
+
   it("continues at the place and with the speed at which the article was left", async () => {
     const body = articleOf(4);
     const feature = await site.open(body);

@@ -179,7 +179,7 @@ export class Reading {
     this.#measure();
     this.#speed = speed;
     if (this.isActive) this.#options.voxledger.setSpeed(speed); // otherwise another article may be playing
-    if (this.isActive && this.#isNative) this.#start(); // a native voice keeps its rate until it stops
+    if (this.isActive && this.#isNative) this.#restart(); // a native voice keeps its rate until it stops
     this.#options.onChange();
   }
 
@@ -204,8 +204,15 @@ export class Reading {
 
   #goTo(charIndex: number, seconds?: number): void {
     this.#moveTo(charIndex, seconds);
-    if (this.isActive) this.#start();
+    if (this.isActive) this.#restart();
     else this.#options.onChange();
+  }
+
+  /** What is paused stays paused: it loads the audio of its new place. */
+  #restart(): void {
+    const isPaused = this.#status === "paused";
+    this.#start();
+    if (isPaused) this.pause();
   }
 
   /** Speaks from the current place to the end of the article. */
