@@ -30,7 +30,8 @@ export interface Ledger {
   record(principal: ChargedKey, served: NewServing, done: RecordCallback, admission?: Admission): void;
   /**
    * Records those servings whose `idempotency` is not charged yet, all of them or none. Resolves
-   * with their receipts, in any order. Waits for other processes that record some of them.
+   * with their receipts, in any order. Waits for other processes that record some of them. The
+   * charges of the others cannot be voided any more, if their audio is to be made (`miss`).
    * @throws {KeyIsSuspended} when they would exceed the quota: the key is now suspended
    * @throws {Unavailable}
    * @throws the signal's reason

@@ -3,9 +3,10 @@ import pLimit, { type LimitFunction } from "p-limit";
 import { type Outcome, retry } from "../../async/retry.ts";
 import type { Time } from "../../async/time.ts";
 import type { Audio, Pipeline, Rendition, StreamedAudio } from "../../audio/pipeline/pipeline.ts";
-import { Forbidden, Invalid, Reworded, ServiceError, Unavailable } from "../../domain/errors.ts";
+import { Forbidden, ServiceError, Unavailable } from "../../domain/errors.ts";
 import { hasLengthInHeader } from "../../domain/synthesis/formats.ts";
 import type { FindActiveKey } from "../access/active-key.ts";
+import { keepsNoAudio } from "../synthesis/charges.ts";
 import type { SpokenPart } from "./planned-part.ts";
 
 export type PartSpeaker = ReturnType<typeof createPartSpeaker>;
@@ -90,7 +91,7 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
       try {
         await key.limit(() => speakPart(part, apiKey));
       } catch (error) {
-        if (error instanceof Invalid || error instanceof Reworded) refusals.set(hash, error);
+        if (keepsNoAudio(error)) refusals.set(hash, error);
         onFailed(part, error);
       } finally {
         waiting.get(hash)?.ended.resolve();

@@ -37,7 +37,7 @@ export const isCallersFault = (error: unknown): boolean =>
   error instanceof ServiceError && !isServiceFailure(error);
 
 /** True if an engine has worked and nothing is kept of its work. */
-export const keepsNoAudio = (error: unknown): boolean =>
+export const keepsNoAudio = (error: unknown): error is Invalid | Reworded =>
   error instanceof Invalid || error instanceof Reworded;
 
 /**
