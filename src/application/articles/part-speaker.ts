@@ -25,9 +25,14 @@ interface Article {
   readonly onFailed: (part: SpokenPart, error: unknown) => void;
 }
 
-/** The most parts of an article, and of all articles of a key, that are spoken at once. */
+/**
+ * The most parts of an article that are spoken at once, and of all articles of a key. Readers wait
+ * for the first parts of articles, so these never wait for others.
+ */
 const perArticle = 2;
-const perKey = 4;
+const perKey = { first: 2, others: 4 };
+type KeyLimits = Readonly<Record<keyof typeof perKey, LimitFunction>>;
+
 /** The most attempts to speak a part while the service is overloaded. */
 const maxAttempts = 5;
 /** A voice that has failed is tried again after this time. */
@@ -48,7 +53,7 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
   const waiting = new Map<string, Record<"begun" | "ended", PromiseWithResolvers<void>>>();
   /** The parts that the pipeline obtains at present, by the same hash. */
   const speaking = new Map<string, { readonly first: Rendition; readonly apiKey: string }>();
-  const keys = new Map<string, { readonly limit: LimitFunction; articles: number }>();
+  const keys = new Map<string, KeyLimits & { articles: number }>();
   const refusals = new LRUCache<string, Error>({ maxSize: maxRemembered, sizeCalculation: () => 1 });
   const fallbacks = new LRUCache<string, { readonly rendition: Rendition; readonly until: number }>({
     maxSize: maxRemembered,
@@ -74,22 +79,23 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
   };
 
   /** The number of parts of a key that are spoken at once is limited over all of its articles. */
-  const limitOf = (apiKey: string): { readonly limit: LimitFunction } & Disposable => {
-    const key = keys.get(apiKey) ?? { limit: pLimit(perKey), articles: 0 };
+  const limitsOf = (apiKey: string): KeyLimits & Disposable => {
+    const opened = { first: pLimit(perKey.first), others: pLimit(perKey.others), articles: 0 };
+    const key = keys.get(apiKey) ?? opened;
     key.articles++;
     keys.set(apiKey, key);
     const end = (): void => {
       if (--key.articles === 0) keys.delete(apiKey);
     };
-    return { limit: key.limit, [Symbol.dispose]: end };
+    return { first: key.first, others: key.others, [Symbol.dispose]: end };
   };
 
   const speakArticle = async ({ apiKey, parts, onFailed }: Article): Promise<void> => {
-    using key = limitOf(apiKey);
-    const speakOne = async (part: SpokenPart): Promise<void> => {
+    using key = limitsOf(apiKey);
+    const speakOne = async (part: SpokenPart, limit: LimitFunction): Promise<void> => {
       const [{ hash }] = part.renditions;
       try {
-        await key.limit(() => speakPart(part, apiKey));
+        await limit(() => speakPart(part, apiKey));
       } catch (error) {
         if (keepsNoAudio(error)) refusals.set(hash, error);
         onFailed(part, error);
@@ -99,8 +105,8 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
       }
     };
     const [first, ...others] = parts;
-    if (first) await speakOne(first); // alone, because the reader waits for it
-    await pLimit(perArticle).map(others, speakOne);
+    if (first) await speakOne(first, key.first); // alone, because the reader waits for it
+    await pLimit(perArticle).map(others, (part) => speakOne(part, key.others));
   };
 
   return {

@@ -92,13 +92,33 @@ describe("the parts of articles", () => {
   });
 
   it("of one key take turns, four at a time; those of other keys do not wait for them", async () => {
-    for (const texts of ["ab", "cd", "ef", "gh", "ij"]) void speak(texts);
+    for (const texts of ["abA", "cdC", "efE"]) {
+      void speak(texts);
+      await turns();
+      end(texts.charAt(0));
+      await turns();
+    }
     void speak("z", "other");
     await turns();
-    expect(begun.toSorted().join("")).to.equal("acegz");
-    end("a");
+    expect([...running.keys()].toSorted().join("")).to.equal("ACbdz");
+    end("b");
     await turns();
-    expect(begun.toSorted().join("")).to.equal("acegiz");
+    expect([...running.keys()].toSorted().join("")).to.equal("ACdfz");
+  });
+
+  it("that are the first of their articles wait for two other first ones at most", async () => {
+    for (const texts of ["abA", "cdC", "efE"]) {
+      void speak(texts);
+      await turns();
+      end(texts.charAt(0));
+      await turns();
+    }
+    for (const text of "xyz") void speak(text);
+    await turns();
+    expect([...running.keys()].toSorted().join("")).to.equal("ACbdxy");
+    end("x");
+    await turns();
+    expect([...running.keys()].toSorted().join("")).to.equal("ACbdyz");
   });
 
   it("end for those who wait when they are spoken or have failed", async () => {
