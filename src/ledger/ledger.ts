@@ -43,8 +43,11 @@ export interface Ledger {
   ): Promise<Receipt[]>;
   /** Records the end of a recorded stream, in the background. */
   recordStreamEnd(receipt: Receipt, ended: StreamOutcome): void;
-  /** Voids a recorded serving in the background: its caller received no audio. */
-  voidServing(receipt: Receipt): void;
+  /**
+   * Voids a recorded serving: its caller received no audio. Resolves when it is voided; callers
+   * need not wait, unless they void thousands.
+   */
+  voidServing(receipt: Receipt): Promise<void>;
   /** Records the lost entries of a closed journal in the next journal, in the background. */
   recordLost(voids: readonly VoidedServing[], streams: readonly StreamEnd[]): void;
   /**

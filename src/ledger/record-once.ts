@@ -58,7 +58,7 @@ export const createRecordOnce = ({
       for (const each of settled) if (each.status === "rejected") throw each.reason;
       receipts.push(await recordOne(first, { principal, hold: holdOfFirst }));
     } catch (error) {
-      for (const receipt of receipts) recorder.voidServing(receipt);
+      for (const receipt of receipts) void recorder.voidServing(receipt);
       for (const each of [holdOfFirst, ...holds]) each?.release();
       throw error;
     }

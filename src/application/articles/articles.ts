@@ -100,11 +100,11 @@ export const createArticles = (options: ArticlesOptions) => {
     const missing = parts.filter(isMissing);
     if (missing.length > 0) {
       const held = slot.move();
-      const onFailed = (part: SpokenPart, error: unknown): void => {
+      const onFailed = async (part: SpokenPart, error: unknown): Promise<void> => {
         const receipt = receipts.find(({ serving }) => serving.hash === part.renditions[0].hash);
         if (!keepsNoAudio(error) || isSilence(error)) charged.delete(partKeyOf(part));
-        if (receipt) settle(receipt, error);
-        else if (keepsNoAudio(error)) void chargeUnlessFree(principal, serve(part));
+        if (receipt) await settle(receipt, error);
+        else if (keepsNoAudio(error)) await chargeUnlessFree(principal, serve(part));
       };
       void speaker.speak({ apiKey, parts: missing, onFailed }).finally(() => held.dispose());
     }
@@ -112,9 +112,9 @@ export const createArticles = (options: ArticlesOptions) => {
   };
 
   /** A part that the service could not speak is not charged. */
-  const settle = (receipt: Receipt, error: unknown): void => {
-    if (!keepsNoAudio(error)) ledger.voidServing(receipt);
-    else if (isSilence(error)) void voidIfFree({ ledger, departures }, receipt);
+  const settle = async (receipt: Receipt, error: unknown): Promise<void> => {
+    if (!keepsNoAudio(error)) await ledger.voidServing(receipt);
+    else if (isSilence(error)) await voidIfFree({ ledger, departures }, receipt);
   };
 
   /**

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import pLimit, { type LimitFunction } from "p-limit";
+import { untilAborted } from "../../async/deadline.ts";
 import { type Outcome, retry } from "../../async/retry.ts";
 import type { Time } from "../../async/time.ts";
 import type { Audio, Pipeline, Rendition, StreamedAudio } from "../../audio/pipeline/pipeline.ts";
@@ -21,8 +22,8 @@ interface Article {
   readonly apiKey: string;
   /** The parts in the order in which they are read. */
   readonly parts: readonly SpokenPart[];
-  /** Called for each part that is not spoken in the end. */
-  readonly onFailed: (part: SpokenPart, error: unknown) => void;
+  /** Called for each part that is not spoken in the end, and awaited before the next ones. */
+  readonly onFailed: (part: SpokenPart, error: unknown) => Promise<void>;
 }
 
 /**
@@ -98,7 +99,8 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
         await limit(() => speakPart(part, apiKey));
       } catch (error) {
         if (keepsNoAudio(error)) refusals.set(hash, error);
-        onFailed(part, error);
+        // Not all parts of a suspended key at once: the ledger would refuse the requests of others.
+        await untilAborted(onFailed(part, error), signal).catch(() => {});
       } finally {
         waiting.get(hash)?.ended.resolve();
         waiting.delete(hash);

@@ -29,6 +29,8 @@ describe("the parts of articles", () => {
   let running: Map<string, PromiseWithResolvers<Audio>>;
   let isActive: boolean;
   let failed: [string, unknown][];
+  /** The void of a part that has failed. */
+  let settling: Promise<void> | undefined;
 
   beforeEach(() => {
     time = createManualTime();
@@ -36,6 +38,7 @@ describe("the parts of articles", () => {
     running = new Map();
     isActive = true;
     failed = [];
+    settling = undefined;
     speaker = createPartSpeaker({
       pipeline: {
         stream: async () => {
@@ -60,7 +63,10 @@ describe("the parts of articles", () => {
     speaker.speak({
       apiKey,
       parts: [...texts].map(partOf),
-      onFailed: (part, error) => failed.push([textOf(part), error]),
+      onFailed: async (part, error) => {
+        failed.push([textOf(part), error]);
+        await settling;
+      },
     });
   const end = (text: string, rendition = renditionOf(text)): void =>
     running
@@ -179,6 +185,22 @@ describe("the parts of articles", () => {
       ["b", true],
       ["c", true],
     ]);
+  });
+
+  it("of a suspended key fail two at a time, each after the void of an earlier one", async () => {
+    isActive = false;
+    const settled = Promise.withResolvers<void>();
+    settling = settled.promise;
+    const spoken = speak("abcdef");
+    await turns();
+    expect(failed.map(([text]) => text)).to.deep.equal(["a"]);
+    settling = new Promise(() => {});
+    settled.resolve();
+    await turns();
+    expect(failed.map(([text]) => text)).to.deep.equal(["a", "b", "c"]);
+    await speaker.close(); // which waits for no void
+    await spoken;
+    expect(failed).to.have.length(6);
   });
 
   it("fail at the shutdown if they are not spoken, and their articles with them", async () => {
