@@ -196,5 +196,4 @@ const servingOf = (
   { plan, renditions: [rendition] }: SpokenPart,
   requestId: string,
   known: KnownAudio | undefined,
-): NewServing =>
-  servedAudio(plan, requestId, { rendition, source: known?.source ?? "miss", failed: [] });
+): NewServing => servedAudio(plan, requestId, { rendition, source: known?.source ?? "miss", failed: [] });
