@@ -78,7 +78,7 @@ export const createArticles = (options: ArticlesOptions) => {
       hash("sha256", JSON.stringify([websiteId, month, name]), "base64url").slice(0, digestLength);
     const known = await pLimit(maxStats).map(parts, stat);
     const isMissing = ({ renditions: [{ hash }] }: SpokenPart, index: number): boolean =>
-      known[index] === undefined && speaker.ended(hash) === undefined;
+      known[index] === undefined && !speaker.isWaitingFor(hash, apiKey);
     // Another process may have voided the charge of a part that it could not speak.
     const due = parts.filter((part, index) => isMissing(part, index) || !charged.has(partKeyOf(part)));
     using slot = new DisposableStack();

@@ -32,6 +32,13 @@ interface Article {
  */
 const perArticle = 2;
 const perKey = { first: 2, others: 4 };
+interface WaitingPart {
+  readonly begun: PromiseWithResolvers<void>;
+  readonly ended: PromiseWithResolvers<void>;
+  /** The API keys for which it is to be spoken. */
+  readonly keys: Set<string>;
+}
+
 type KeyLimits = Readonly<Record<keyof typeof perKey, LimitFunction>>;
 
 /** The most attempts to speak a part while the service is overloaded. */
@@ -51,7 +58,7 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
   const { signal } = closing;
   const articles = new Set<Promise<unknown>>();
   /** The parts that wait or are being spoken, by the hash of their first rendition. */
-  const waiting = new Map<string, Record<"begun" | "ended", PromiseWithResolvers<void>>>();
+  const waiting = new Map<string, WaitingPart>();
   /** The parts that the pipeline obtains at present, by the same hash. */
   const speaking = new Map<string, { readonly first: Rendition; readonly apiKey: string }>();
   const keys = new Map<string, KeyLimits & { articles: number }>();
@@ -91,6 +98,24 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
     return { first: key.first, others: key.others, [Symbol.dispose]: end };
   };
 
+  const addWaiting = (hash: string, apiKey: string): void => {
+    const part = waiting.get(hash) ?? {
+      begun: Promise.withResolvers<void>(),
+      ended: Promise.withResolvers<void>(),
+      keys: new Set(),
+    };
+    part.keys.add(apiKey);
+    waiting.set(hash, part);
+  };
+
+  const endWaiting = (hash: string, apiKey: string): void => {
+    const part = waiting.get(hash);
+    part?.keys.delete(apiKey);
+    if (part?.keys.size !== 0) return;
+    waiting.delete(hash);
+    part.ended.resolve();
+  };
+
   const speakArticle = async ({ apiKey, parts, onFailed }: Article): Promise<void> => {
     using key = limitsOf(apiKey);
     const speakOne = async (part: SpokenPart, limit: LimitFunction): Promise<void> => {
@@ -102,8 +127,7 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
         // Not all parts of a suspended key at once: the ledger would refuse the requests of others.
         await untilAborted(onFailed(part, error), signal).catch(() => {});
       } finally {
-        waiting.get(hash)?.ended.resolve();
-        waiting.delete(hash);
+        endWaiting(hash, apiKey);
       }
     };
     const [first, ...others] = parts;
@@ -114,10 +138,7 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
   return {
     /** Resolves when all parts of the article are spoken, or have failed. */
     speak: async (article: Article): Promise<void> => {
-      for (const { renditions } of article.parts) {
-        const moments = { begun: Promise.withResolvers<void>(), ended: Promise.withResolvers<void>() };
-        waiting.set(renditions[0].hash, moments);
-      }
+      for (const { renditions } of article.parts) addWaiting(renditions[0].hash, article.apiKey);
       const spoken = speakArticle(article).finally(() => articles.delete(spoken));
       articles.add(spoken);
       await spoken;
@@ -126,6 +147,11 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
     requireRoom: (): void => {
       if (articles.size >= maxArticles) throw new Unavailable("Too many articles are being spoken.", 5);
     },
+    /**
+     * True if the part waits, or is being spoken, for the key. If it waits for another key, it may
+     * wait for long, and is not spoken if that key is suspended.
+     */
+    isWaitingFor: (hash: string, apiKey: string): boolean => waiting.get(hash)?.keys.has(apiKey) ?? false,
     /** Resolves when the part is spoken or has failed; undefined if it does not wait here. */
     ended: (hash: string): Promise<void> | undefined => waiting.get(hash)?.ended.promise,
     /** Resolves when the pipeline gets the part; undefined if it does not wait here. */

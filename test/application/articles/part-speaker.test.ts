@@ -142,6 +142,29 @@ describe("the parts of articles", () => {
     expect(speaker.refusal(hashOf(partOf("b")))).to.equal(undefined);
   });
 
+  it("that wait for several keys are spoken in the queue of each, and end with the last", async () => {
+    const apart = speak("abcd");
+    const other = speak("d", "other");
+    await turns();
+    expect(begun).to.have.members(["a", "d"]);
+    const { hash } = renditionOf("d");
+    expect(["k", "other", "third"].map((key) => speaker.isWaitingFor(hash, key))).to.deep.equal([
+      true,
+      true,
+      false,
+    ]);
+    end("d");
+    await other;
+    expect(speaker.isWaitingFor(hash, "other")).to.equal(false);
+    expect(speaker.ended(hash)).not.to.equal(undefined);
+    for (const text of "abcd") {
+      await until(() => running.has(text));
+      end(text);
+    }
+    await apart;
+    expect(speaker.ended(hash)).to.equal(undefined);
+  });
+
   it("are tried five times while the service is overloaded", async () => {
     const spoken = speak("a");
     for (let attempt = 1; attempt <= 5; attempt++) {
