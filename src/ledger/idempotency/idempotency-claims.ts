@@ -86,11 +86,12 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
     return claim;
   };
 
-  const release = (request: IdempotentRequest, onReleased = (): void => {}): void =>
-    background.run(async () => {
+  const release = (request: IdempotentRequest, onReleased = (): void => {}): void => {
+    void background.run(async () => {
       await idempotencyKeys.release(request);
       onReleased();
     });
+  };
 
   const renewRegularly = (request: IdempotentRequest, onOverdue: () => void): (() => void) => {
     let renewals = 0;
