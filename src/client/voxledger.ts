@@ -25,8 +25,8 @@ import { joinAudio } from "./join-audio.ts";
 import type { LabelOverrides } from "./labels/labels.ts";
 import { memoizeAsync } from "./memoize-async.ts";
 import type { AllowSpeechLabel } from "./playback/allow-speech.ts";
-import { AudioElementPlayer } from "./playback/audio-element-player.ts";
-import { functionPlayer, type PlaybackPosition, type Player } from "./playback/player.ts";
+import { createPlayer } from "./playback/create-player.ts";
+import type { PlaybackPosition, Player } from "./playback/player.ts";
 import { type SpeakParams, Speech, type SpeechParams, type SpeechResult } from "./speech.ts";
 import type { TextSection } from "./text-parts.ts";
 import { createArticleTransports } from "./transport/article-transport.ts";
@@ -289,25 +289,3 @@ export class Voxledger {
     this.#events.emit("OnError", { message, ...(code !== undefined && { code }) });
   }
 }
-
-const createPlayer = (
-  { player, audio, MediaSource, askToSpeak, startTimer }: Environment,
-  {
-    allowSpeechLabel,
-    onAllowed,
-  }: { allowSpeechLabel: () => Promise<AllowSpeechLabel>; onAllowed: () => void },
-): Player => {
-  if (typeof player === "function") return functionPlayer(player);
-  if (player) return player;
-  if (audio && askToSpeak) {
-    return new AudioElementPlayer({
-      ...{ audio, MediaSource, onAllowed, startTimer },
-      askToSpeak: async (signal) => askToSpeak(signal, await allowSpeechLabel()),
-    });
-  }
-  return functionPlayer(() => {
-    throw new VoxledgerError("This environment cannot play audio: pass a player.", {
-      code: "NOT_SUPPORTED",
-    });
-  });
-};

@@ -104,14 +104,9 @@ export class Reading {
   }
   /** The spoken word on the page, or the beginning of the part if the voice reports no words. */
   get spokenRange(): Range | undefined {
-    const word = this.#progress.spoken;
-    return (
-      word &&
-      this.#currentParagraph?.rangeOf(
-        word.charIndex - this.#article.offsetOf(this.paragraph),
-        word.charLength,
-      )
-    );
+    const { spoken } = this.#progress;
+    const inParagraph = (spoken?.charIndex ?? 0) - this.#article.offsetOf(this.paragraph);
+    return spoken && this.#currentParagraph?.rangeOf(inParagraph, spoken.charLength);
   }
 
   /** Starts, pauses or resumes. */
