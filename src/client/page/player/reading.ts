@@ -4,6 +4,7 @@ import type { PageContext } from "../feature.ts";
 import { sectionOf } from "../text/language.ts";
 import type { Paragraph } from "../text/paragraphs.ts";
 import { ArticleText } from "./article-text.ts";
+import { joinAudio } from "./join-audio.ts";
 import { ReadingProgress } from "./reading-progress.ts";
 
 type ReadingStatus = "idle" | "loading" | "playing" | "paused" | "failed" | "unavailable";
@@ -128,7 +129,7 @@ export class Reading {
   download(): Promise<Blob> {
     this.#readArticle();
     const { voxledger, params } = this.#options;
-    return voxledger.download(this.paragraphs.map(sectionOf), params);
+    return joinAudio(voxledger.articleAudio(this.paragraphs.map(sectionOf), params));
   }
 
   stop(): void {
