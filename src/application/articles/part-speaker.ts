@@ -37,6 +37,8 @@ interface WaitingPart {
   readonly ended: PromiseWithResolvers<void>;
   /** The API keys for which it is to be spoken. */
   readonly keys: Set<string>;
+  /** True if a client waits for its audio. */
+  isAwaited: boolean;
 }
 
 type KeyLimits = Readonly<Record<keyof typeof perKey, LimitFunction>>;
@@ -50,8 +52,8 @@ const maxRemembered = 2_000;
 const maxArticles = 500;
 
 /**
- * Speaks the parts of articles in the background, in order, in the fair queue of their key. A part
- * is spoken once at a time.
+ * Speaks the parts of articles in the background, in the fair queue of their key: in order, but
+ * those that clients wait for before the others. A part is spoken once at a time.
  */
 export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeakerOptions) => {
   const closing = new AbortController();
@@ -103,6 +105,7 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
       begun: Promise.withResolvers<void>(),
       ended: Promise.withResolvers<void>(),
       keys: new Set(),
+      isAwaited: false,
     };
     part.keys.add(apiKey);
     waiting.set(hash, part);
@@ -132,7 +135,14 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
     };
     const [first, ...others] = parts;
     if (first) await speakOne(first, key.first); // alone, because the reader waits for it
-    await pLimit(perArticle).map(others, (part) => speakOne(part, key.others));
+    const nextPart = (): SpokenPart | undefined => {
+      const awaited = others.findIndex(({ renditions: [{ hash }] }) => waiting.get(hash)?.isAwaited);
+      return others.splice(Math.max(awaited, 0), 1)[0];
+    };
+    const speakOthers = async (): Promise<void> => {
+      for (let part = nextPart(); part; part = nextPart()) await speakOne(part, key.others);
+    };
+    await Promise.all(Array.from({ length: perArticle }, speakOthers));
   };
 
   return {
@@ -154,8 +164,15 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
     isWaitingFor: (hash: string, apiKey: string): boolean => waiting.get(hash)?.keys.has(apiKey) ?? false,
     /** Resolves when the part is spoken or has failed; undefined if it does not wait here. */
     ended: (hash: string): Promise<void> | undefined => waiting.get(hash)?.ended.promise,
-    /** Resolves when the pipeline gets the part; undefined if it does not wait here. */
-    begun: (hash: string): Promise<void> | undefined => waiting.get(hash)?.begun.promise,
+    /**
+     * Resolves when the pipeline gets the part, which is now before those that no client awaits: a
+     * reader may begin in the middle. Undefined if the part does not wait here.
+     */
+    begun: (hash: string): Promise<void> | undefined => {
+      const part = waiting.get(hash);
+      if (part) part.isAwaited = true;
+      return part?.begun.promise;
+    },
     /**
      * Resolves with the first bytes of a part that is being spoken. Undefined if it is not, or has
      * other bytes when it is complete: see `Pipeline.stream` and `Pipeline.asKept`.

@@ -97,6 +97,27 @@ describe("the parts of articles", () => {
     expect(failed).to.deep.equal([]);
   });
 
+  it("that clients wait for are spoken before the others", async () => {
+    const spoken = speak("abcdefgh");
+    await turns();
+    for (const [ended, next] of [
+      ["a", "abc"],
+      ["b", "abcg"],
+      ["c", "abcgh"],
+      ["g", "abcghd"],
+      ["h", "abcghde"],
+      ["d", "abcghdef"],
+    ] as const) {
+      end(ended);
+      await turns();
+      expect(begun.join("")).to.equal(next);
+      if (next === "abc") for (const text of "hg") void speaker.begun(hashOf(partOf(text)));
+    }
+    for (const text of "ef") end(text);
+    await spoken;
+    expect(speaker.begun(hashOf(partOf("a")))).to.equal(undefined);
+  });
+
   it("of one key take turns, four at a time; those of other keys do not wait for them", async () => {
     for (const texts of ["abA", "cdC", "efE"]) {
       void speak(texts);
