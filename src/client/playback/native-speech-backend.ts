@@ -8,7 +8,7 @@ const minRate = 0.1;
 const maxRate = 10;
 
 /** Engines that hang report nothing. Those that send the text to their maker may take seconds. */
-const maxStartMs = 8_000;
+const maxStartMs = 10_000;
 
 /** Speaks with one of the browser's voices. `speed` multiplies the rate of each part. */
 export const nativeBackend = (

@@ -25,7 +25,7 @@ interface BackendSelectionOptions extends OutageOptions {
 }
 
 /** A longer silence is too long for a listener, if another voice can continue. */
-export const patienceMs = 8_000;
+export const patienceMs = 10_000;
 
 /**
  * Selects who speaks: with `preferNative` the browser's voice behind the requested one, else the

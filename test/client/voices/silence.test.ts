@@ -80,13 +80,13 @@ describe("the longest silence of a speech", () => {
     const sections = Array.from({ length: 9 }, (_, index) => ({ text: `Part ${index} of the text.` }));
     void client.speakArticle(sections);
     await until(requested("/v2/articles"));
-    time.advance(7_999);
+    time.advance(9_999);
     expect(engine.texts).to.deep.equal([]);
     time.advance(1);
     await until(() => engine.texts.length === 1);
     expect(engine.texts).to.deep.equal(["Part 0 of the text."]);
     expect(events.find(({ type }) => type === "OnServiceSwitched")).to.deep.include({
-      reason: { message: "The service did not respond within 8000 ms.", code: "TIMEOUT" },
+      reason: { message: "The service did not respond within 10000 ms.", code: "TIMEOUT" },
     });
     hanging = /^$/;
     await until(requested("/health"));
@@ -103,7 +103,7 @@ describe("the longest silence of a speech", () => {
     await connect(engine);
     void client.speak("Good morning.");
     await until(requested("/v2/config"));
-    time.advance(8_000);
+    time.advance(10_000);
     await until(() => engine.texts.length === 1);
   });
 
@@ -117,7 +117,7 @@ describe("the longest silence of a speech", () => {
     played[0]?.();
     await until(() => time.waiting() === 2); // the request's timeout, and the silence
     expect(engine.texts).to.deep.equal([]);
-    time.advance(8_000);
+    time.advance(10_000);
     await until(() => engine.texts.length === 1);
     expect(engine.texts).to.deep.equal(["Second part."]);
   });
@@ -130,7 +130,7 @@ describe("the longest silence of a speech", () => {
     client.pause();
     time.advance(60_000);
     client.resume();
-    time.advance(7_999);
+    time.advance(9_999);
     expect(engine.isSpeaking()).to.equal(true);
     time.advance(1);
     await until(() => played.length === 1);
