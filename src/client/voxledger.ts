@@ -86,7 +86,8 @@ export class Voxledger {
     const { baseUrl, timeout, retryAttempts, debug } = configuration;
     const onResponse = debug ? (line: string) => log(`voxledger: ${line}`) : () => {};
     const send = createSendRequest({ baseUrl, timeout, fetch, startTimer, onResponse });
-    const retry = { ...environment, retryAttempts };
+    const isOffline = (): boolean => environment.navigator?.onLine === false;
+    const retry = { ...environment, retryAttempts, isOffline };
     const session = new Session({ ...configuration, send, retry, now });
     const closed = this.#closed.signal;
     const api = createServiceApi({ send, session, baseUrl, closed, retry, environment });
@@ -114,6 +115,7 @@ export class Voxledger {
       articleTransport: createArticleTransports({ api, single: transport }),
       player: this.#player,
       speed: () => this.#speed,
+      isOffline,
       events: this.#events,
       reportError: (error) => this.#reportError(error),
     });

@@ -6,6 +6,7 @@ export interface RetryOptions {
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** A number from 0 to 1. */
   readonly random: () => number;
+  readonly isOffline?: () => boolean;
   /** A longer `Retry-After` is not waited for: the error is thrown at once. Default: 15 minutes. */
   readonly maxDelayMs?: number | undefined;
 }
@@ -17,19 +18,20 @@ const transientStatuses = new Set([429, 502, 503]);
 
 /**
  * Retries transient failures after the delay of `Retry-After`, or else after exponential backoff
- * with full jitter. All other failures, timeouts included, are thrown at once.
+ * with full jitter. All other failures are thrown at once: timeouts too, and those of a browser
+ * without a network.
  * @throws {VoxledgerError} which is the error of the last attempt
  */
 export const withRetry = async <T>(
   attempt: () => Promise<T>,
-  { retryAttempts, sleep, random, maxDelayMs = 15 * 60_000 }: RetryOptions,
+  { retryAttempts, sleep, random, isOffline, maxDelayMs = 15 * 60_000 }: RetryOptions,
   signal: AbortSignal,
 ): Promise<T> => {
   for (let retries = 0; ; retries++) {
     try {
       return await attempt();
     } catch (error) {
-      if (retries >= retryAttempts || !isTransient(error)) throw error;
+      if (retries >= retryAttempts || !isTransient(error) || isOffline?.()) throw error;
       const delayMs = retryDelayMs(error, retries, random);
       if (delayMs > maxDelayMs) throw error;
       await sleep(delayMs, signal);

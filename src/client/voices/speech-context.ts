@@ -24,6 +24,7 @@ interface SpeechContextOptions {
   readonly articleTransport: (parts: readonly SpokenPart[]) => Transport;
   readonly player: Player;
   readonly speed: () => number;
+  readonly isOffline: () => boolean;
   readonly events: Events;
   readonly reportError: (error: VoxledgerError) => void;
 }
@@ -44,6 +45,7 @@ export const createSpeechContext = ({
   articleTransport,
   player,
   speed,
+  isOffline,
   events,
   reportError,
 }: SpeechContextOptions): SpeechContext & {
@@ -59,7 +61,7 @@ export const createSpeechContext = ({
   prepareVoices(params: Pick<SpeakParams, "defaultVoice">): Promise<void>;
   canFallBack(): Promise<boolean>;
 } => {
-  const { document, navigator, nativeSpeech, now, startTimer, untilOnline } = environment;
+  const { document, nativeSpeech, now, startTimer, untilOnline } = environment;
   const pageLanguage = (): string | undefined => document?.documentElement?.lang || undefined;
   const fallback = createFallback(configuration.fallback, nativeSpeech, pageLanguage);
   const languages = new Map<string, () => Promise<string | undefined>>();
@@ -84,7 +86,7 @@ export const createSpeechContext = ({
     events,
     now,
     isHealthy: api.isHealthy,
-    isOffline: () => navigator?.onLine === false,
+    isOffline,
     untilOnline: untilOnline ?? (async () => {}),
   });
 
