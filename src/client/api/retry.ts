@@ -13,27 +13,29 @@ export interface RetryOptions {
 
 const baseDelayMs = 500;
 const maxBackoffMs = 8_000;
+const longestDelayMs = 15 * 60_000;
 
 const transientStatuses = new Set([429, 502, 503]);
 
 /**
  * Retries transient failures after the delay of `Retry-After`, or else after exponential backoff
  * with full jitter. All other failures are thrown at once: timeouts too, and those of a browser
- * without a network.
+ * without a network if `maxDelayMs` says that the caller has something better to do.
  * @throws {VoxledgerError} which is the error of the last attempt
  */
 export const withRetry = async <T>(
   attempt: () => Promise<T>,
-  { retryAttempts, sleep, random, isOffline, maxDelayMs = 15 * 60_000 }: RetryOptions,
+  { retryAttempts, sleep, random, isOffline, maxDelayMs }: RetryOptions,
   signal: AbortSignal,
 ): Promise<T> => {
   for (let retries = 0; ; retries++) {
     try {
       return await attempt();
     } catch (error) {
-      if (retries >= retryAttempts || !isTransient(error) || isOffline?.()) throw error;
+      if (retries >= retryAttempts || !isTransient(error)) throw error;
+      if (maxDelayMs !== undefined && isOffline?.()) throw error;
       const delayMs = retryDelayMs(error, retries, random);
-      if (delayMs > maxDelayMs) throw error;
+      if (delayMs > (maxDelayMs ?? longestDelayMs)) throw error;
       await sleep(delayMs, signal);
     }
   }

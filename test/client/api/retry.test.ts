@@ -145,20 +145,6 @@ describe("retries of the client library", () => {
     expect(delays.length).to.be.at.least(2);
   });
 
-  it("retries nothing while the browser has no network", async () => {
-    server = await startStubServer(() => configResponse);
-    await server.close();
-    client = new Voxledger(
-      { apiKey: "k", baseUrl: server.url },
-      {
-        navigator: { userAgent: "", onLine: false },
-        sleep: async (milliseconds) => void delays.push(milliseconds),
-      },
-    );
-    expect(await rejection(client.voice("A"))).to.include({ code: "NETWORK" });
-    expect(delays).to.deep.equal([]);
-  });
-
   it("rejects pending requests with ABORTED when it is closed", async () => {
     server = await startStubServer(() => ({ hang: true }));
     client = new Voxledger({ apiKey: "k", baseUrl: server.url });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { NativeSynthesis, NativeUtterance } from "../../../src/client/dom.ts";
-import { Voxledger, type VoxledgerConfig } from "../../../src/client/voxledger.ts";
+import { type Environment, Voxledger, type VoxledgerConfig } from "../../../src/client/voxledger.ts";
 import { recordEvents } from "../../support/client-library/recorded-events.ts";
 import {
   configResponse,
@@ -42,7 +42,11 @@ describe("the longest silence of a speech", () => {
   let played: (() => void)[];
   let hanging: RegExp;
 
-  const connect = async (engine: ReturnType<typeof fakeEngine>, options: Partial<VoxledgerConfig> = {}) => {
+  const connect = async (
+    engine: ReturnType<typeof fakeEngine>,
+    options: Partial<VoxledgerConfig> = {},
+    environment: Partial<Environment> = {},
+  ) => {
     server = await startStubServer(({ url = "" }): StubResponse => {
       if (hanging.test(url)) return { hang: true };
       if (url.startsWith("/v2/config")) return configResponse;
@@ -56,6 +60,7 @@ describe("the longest silence of a speech", () => {
       {
         nativeSpeech: engine.nativeSpeech,
         startTimer: time.after,
+        ...environment,
         player: () => new Promise((resolve) => played.push(resolve)),
       },
     );
@@ -105,6 +110,24 @@ describe("the longest silence of a speech", () => {
     await until(requested("/v2/config"));
     time.advance(10_000);
     await until(() => engine.texts.length === 1);
+  });
+
+  it("ends at once with a voice of the browser if that has no network", async () => {
+    const delays: number[] = [];
+    const engine = fakeEngine({ starts: true });
+    await connect(
+      engine,
+      {},
+      {
+        navigator: { userAgent: "", onLine: false },
+        sleep: async (milliseconds) => void delays.push(milliseconds),
+      },
+    );
+    await client.config();
+    await server.close();
+    void client.speak("Good morning.");
+    await until(() => engine.texts.length === 1);
+    expect(delays).to.deep.equal([]);
   });
 
   it("does not include the time in which the part before is played", async () => {
