@@ -125,7 +125,7 @@ export const createServiceApi = ({
   };
 };
 
-/** The service answers at once, unless the connection hangs. */
+/** The service responds at once, unless the connection hangs. */
 const probeMs = 5_000;
 
 const requestConfig = async (session: Session, closed: AbortSignal): Promise<CurrentConfig> => {
