@@ -86,8 +86,13 @@ export const createArticles = (options: ArticlesOptions) => {
       speaker.requireRoom();
       slot.defer(await tryWithMore(() => articles.acquire(apiKey)));
     }
-    const serve = (part: SpokenPart): NewServing =>
-      servingOf(part, `${requestId}-${parts.indexOf(part) + 1}`, known[parts.indexOf(part)]);
+    /** What is recorded before an engine works. */
+    const serve = (part: SpokenPart): NewServing => {
+      const index = parts.indexOf(part);
+      const source = known[index]?.source ?? "miss";
+      const [rendition] = part.renditions;
+      return servedAudio(part.plan, `${requestId}-${index + 1}`, { rendition, source, failed: [] });
+    };
     const receipts = await ledger.recordOnce(
       principal,
       due.map((part) => ({
@@ -190,10 +195,3 @@ const isSpoken = (part: PlannedPart): part is PlannedPart & { readonly kind: "sp
 const distinct = (parts: readonly SpokenPart[]): SpokenPart[] => [
   ...new Map(parts.map((part) => [part.renditions[0].hash, part])).values(),
 ];
-
-/** The serving is recorded before an engine works for it. */
-const servingOf = (
-  { plan, renditions: [rendition] }: SpokenPart,
-  requestId: string,
-  known: KnownAudio | undefined,
-): NewServing => servedAudio(plan, requestId, { rendition, source: known?.source ?? "miss", failed: [] });
