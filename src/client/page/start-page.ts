@@ -1,3 +1,4 @@
+import { memoizeAsync } from "../memoize-async.ts";
 import { Voxledger, type WebsiteFeatures } from "../voxledger.ts";
 import { configOf } from "./tag-options.ts";
 
@@ -25,7 +26,7 @@ export const startPlayer = async (
   place: Element,
   article?: string,
 ): Promise<() => void> => {
-  const config = await voxledger.config();
+  const config = await sharedConfig(voxledger);
   const { features } = config;
   const id = String(++places);
   place.setAttribute(placeAttribute, id);
@@ -47,12 +48,23 @@ export const startPlayer = async (
   return await start(voxledger, { ...config, features: { ...allDisabled(features), webPlayer } });
 };
 
+type Config = Awaited<ReturnType<Voxledger["config"]>>;
+
+const configs = new WeakMap<Voxledger, () => Promise<Config>>();
+
+/** A page may have a player in each of many articles: each request counts against the key's limit. */
+const sharedConfig = (voxledger: Voxledger): Promise<Config> => {
+  const load = configs.get(voxledger) ?? memoizeAsync(() => voxledger.config());
+  configs.set(voxledger, load);
+  return load();
+};
+
 const placeAttribute = "data-voxledger-place";
 let places = 0;
 
 const start = async (
   voxledger: Voxledger,
-  { features, analytics, suspended }: Awaited<ReturnType<Voxledger["config"]>>,
+  { features, analytics, suspended }: Config,
 ): Promise<() => void> => {
   if (suspended && !(await voxledger.canFallBack())) return () => {};
   const { startFeatures } = await import("./features.ts");
