@@ -5,8 +5,7 @@ import { sectionOf } from "../text/language.ts";
 import type { Paragraph } from "../text/paragraphs.ts";
 import { ArticleText } from "./article-text.ts";
 import { ReadingProgress } from "./reading-progress.ts";
-
-type ReadingStatus = "idle" | "loading" | "playing" | "paused" | "failed" | "unavailable";
+import type { ReadingStatus } from "./reading-status.ts";
 
 const tickMs = 250;
 
