@@ -153,12 +153,26 @@ describe("the package @voxledger/client", () => {
     expect(files).to.include.members(["README.md", "LICENSE", "voxledger.iife.js"]);
   });
 
-  it("names the repository that publishes it if it is built with one", async () => {
+  it("can be published to a registry of one's own from any machine", async () => {
+    const requested: string[] = [];
+    const registry = await serveLocally((req, res) => {
+      requested.push(`${req.method} ${decodeURIComponent(req.url ?? "")}`);
+      req.resume().on("end", () => res.writeHead(req.method === "PUT" ? 201 : 404).end("{}"));
+    });
+    const options = ["--registry", registry.url, `--${registry.url.slice("http:".length)}/:_authToken=a`];
+    const env = { PATH: process.env.PATH, HOME: project.folder }; // without the variables of CI services
+    await promisify(execFile)("npm", ["publish", installed(), ...options], { env });
+    await registry.close();
+    expect(requested).to.include("PUT /@voxledger/client");
+  });
+
+  it("names the repository that publishes it, and asks for its provenance, if it is built with one", async () => {
     const out = join(project.folder, "other");
     const repository = "git+https://git.example.com/voxledger.git";
     await promisify(execFile)(join(root, "scripts/client-package"), [out, repository]);
     const manifest = JSON.parse(await readFile(join(out, "package.json"), "utf8"));
     expect(manifest.repository).to.include({ type: "git", url: repository });
+    expect(manifest.publishConfig).to.include({ provenance: true });
   });
 
   it("is never built into a folder that has files", async () => {
