@@ -52,7 +52,7 @@ type Config = Awaited<ReturnType<Voxledger["config"]>>;
 
 const configs = new WeakMap<Voxledger, () => Promise<Config>>();
 
-/** A page may have a player in each of many articles: each request counts against the key's limit. */
+/** A page may have many players, and each request counts against the key's limit. */
 const sharedConfig = (voxledger: Voxledger): Promise<Config> => {
   const load = configs.get(voxledger) ?? memoizeAsync(() => voxledger.config());
   configs.set(voxledger, load);
