@@ -7,7 +7,6 @@ export interface Page {
   readonly speechSynthesis?: NativeSynthesis;
   readonly SpeechSynthesisUtterance?: new (text: string) => NativeUtterance;
   readonly Audio?: new () => AudioElement;
-  readonly OfflineAudioContext?: new (channels: number, length: number, sampleRate: number) => AudioDecoder;
   readonly WebSocket?: SocketConstructor;
   readonly MediaSource?: MediaSourceConstructor;
   /** Replaces `MediaSource` in Safari on iPhones. */
@@ -50,11 +49,6 @@ export interface AudioElement {
     listener: () => void,
     options: object,
   ): void;
-}
-
-/** An `OfflineAudioContext`. */
-export interface AudioDecoder {
-  decodeAudioData(bytes: ArrayBuffer): Promise<{ getChannelData(channel: number): Float32Array }>;
 }
 
 /** A `MediaSource`. */

@@ -21,12 +21,12 @@ import { resolveConfiguration, type VoxledgerConfig } from "./constructor-option
 import { defaultEnvironment, type Environment } from "./environment.ts";
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { createEvents, type EventKind, type Events, type Listener } from "./events.ts";
-import { joinAudio } from "./join-audio.ts";
 import type { LabelOverrides } from "./labels/labels.ts";
 import { memoizeAsync } from "./memoize-async.ts";
 import type { AllowSpeechLabel } from "./playback/allow-speech.ts";
-import { AudioElementPlayer } from "./playback/audio-element-player.ts";
-import { functionPlayer, type PlaybackPosition, type Player } from "./playback/player.ts";
+import { createPlayer } from "./playback/create-player.ts";
+import { type PlaybackPosition, type Player, readBlob } from "./playback/player.ts";
+import { deliverParts } from "./playback/speech-backend.ts";
 import { type SpeakParams, Speech, type SpeechParams, type SpeechResult } from "./speech.ts";
 import type { TextSection } from "./text-parts.ts";
 import { createArticleTransports } from "./transport/article-transport.ts";
@@ -207,13 +207,16 @@ export class Voxledger {
   }
 
   /**
-   * Resolves with the audio of an article, without playing it: an mp3 file, or a WAV file if its
-   * voices have different sample rates. Its parts are charged as those of `speakArticle`.
+   * The audio of the parts of an article, in their order, without playing it. They are charged as
+   * those of `speakArticle`.
    * @throws {VoxledgerError}
    */
-  async download(sections: readonly TextSection[], params: SpeakParams = {}): Promise<Blob> {
+  async *articleAudio(sections: readonly TextSection[], params: SpeakParams = {}): AsyncGenerator<Blob> {
     const { parts, transport } = await this.#speechContext.prepareDownload(sections, params);
-    return await joinAudio(parts, transport, this.#closed.signal);
+    const source = { transport, parts, lookahead: 1 };
+    for await (const { delivery } of deliverParts(source, this.#closed.signal)) {
+      yield await readBlob(delivery.audio, delivery.contentType);
+    }
   }
 
   pause(): void {
@@ -289,25 +292,3 @@ export class Voxledger {
     this.#events.emit("OnError", { message, ...(code !== undefined && { code }) });
   }
 }
-
-const createPlayer = (
-  { player, audio, MediaSource, askToSpeak, startTimer }: Environment,
-  {
-    allowSpeechLabel,
-    onAllowed,
-  }: { allowSpeechLabel: () => Promise<AllowSpeechLabel>; onAllowed: () => void },
-): Player => {
-  if (typeof player === "function") return functionPlayer(player);
-  if (player) return player;
-  if (audio && askToSpeak) {
-    return new AudioElementPlayer({
-      ...{ audio, MediaSource, onAllowed, startTimer },
-      askToSpeak: async (signal) => askToSpeak(signal, await allowSpeechLabel()),
-    });
-  }
-  return functionPlayer(() => {
-    throw new VoxledgerError("This environment cannot play audio: pass a player.", {
-      code: "NOT_SUPPORTED",
-    });
-  });
-};

@@ -218,6 +218,20 @@ describe("the time and the place of a reading", () => {
     await page.evaluate("localStorage.clear()");
   });
 
+  it("leaves the lock screen to the article that was started last", async () => {
+    const feature = await site.open(`${articleOf(2)}${articleOf(2, (index) => `Other ${index} ${words}.`)}`, {
+      prepare: (opened) => opened.addInitScript(recordMediaSession),
+    });
+    const { page } = feature;
+    await playButton(await player(page)).click();
+    await feature.untilPlaying();
+    await playButton(players(page).nth(1)).click();
+    await players(page).first().getByRole("button", { name: "Listen" }).waitFor();
+    await players(page).nth(1).getByRole("button", { name: "Pause" }).waitFor();
+    await page.evaluate("mediaActions.pause()");
+    await players(page).nth(1).getByRole("button", { name: "Resume" }).waitFor();
+  });
+
   it("scrolls with the reading, until the reader scrolls", async () => {
     const css = "p { margin-block: 900px }";
     const feature = await site.open(articleOf(4), { css });

@@ -4,6 +4,9 @@ const skipSeconds = 10;
 
 type Handlers = Partial<Record<MediaSessionAction, (details: MediaSessionActionDetails) => void>>;
 
+/** A page has one session. Another article that starts takes it over before this one has ended. */
+let shown: Reading | undefined;
+
 /** Shows the reading on lock screens and among the system's media controls, and obeys these. */
 export const showMediaSession = (reading: Reading, article: Element, signal: AbortSignal): (() => void) => {
   const session = navigator.mediaSession;
@@ -18,15 +21,14 @@ export const showMediaSession = (reading: Reading, article: Element, signal: Abo
     seekbackward: ({ seekOffset }) => reading.seekToSeconds(reading.seconds - (seekOffset ?? skipSeconds)),
     seekforward: ({ seekOffset }) => reading.seekToSeconds(reading.seconds + (seekOffset ?? skipSeconds)),
   };
-  let isShown = false;
   const show = (): void => {
-    isShown = true;
+    shown = reading;
     session.metadata = new MediaMetadata(metadataOf(article));
     setHandlers(session, handlers);
   };
   const hide = (): void => {
-    if (!isShown) return;
-    isShown = false;
+    if (shown !== reading) return;
+    shown = undefined;
     session.metadata = null;
     session.playbackState = "none";
     setPosition(session);
@@ -35,7 +37,7 @@ export const showMediaSession = (reading: Reading, article: Element, signal: Abo
   signal.addEventListener("abort", hide);
   return () => {
     if (!reading.isActive) return hide();
-    if (!isShown) show();
+    if (shown !== reading) show();
     session.playbackState = reading.status === "paused" ? "paused" : "playing";
     setPosition(session, reading);
   };

@@ -4,6 +4,7 @@ import type { PageContext } from "../feature.ts";
 import { sectionOf } from "../text/language.ts";
 import type { Paragraph } from "../text/paragraphs.ts";
 import { ArticleText } from "./article-text.ts";
+import { joinAudio } from "./join-audio.ts";
 import { ReadingProgress } from "./reading-progress.ts";
 import type { ReadingStatus } from "./reading-status.ts";
 
@@ -103,14 +104,9 @@ export class Reading {
   }
   /** The spoken word on the page, or the beginning of the part if the voice reports no words. */
   get spokenRange(): Range | undefined {
-    const word = this.#progress.spoken;
-    return (
-      word &&
-      this.#currentParagraph?.rangeOf(
-        word.charIndex - this.#article.offsetOf(this.paragraph),
-        word.charLength,
-      )
-    );
+    const { spoken } = this.#progress;
+    const inParagraph = (spoken?.charIndex ?? 0) - this.#article.offsetOf(this.paragraph);
+    return spoken && this.#currentParagraph?.rangeOf(inParagraph, spoken.charLength);
   }
 
   /** Starts, pauses or resumes. */
@@ -132,7 +128,7 @@ export class Reading {
   download(): Promise<Blob> {
     this.#readArticle();
     const { voxledger, params } = this.#options;
-    return voxledger.download(this.paragraphs.map(sectionOf), params);
+    return joinAudio(voxledger.articleAudio(this.paragraphs.map(sectionOf), params));
   }
 
   stop(): void {

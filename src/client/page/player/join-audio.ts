@@ -1,7 +1,4 @@
 import { readMpegFrame } from "./mpeg-frame.ts";
-import { readBlob } from "./playback/player.ts";
-import { deliverParts, type SpokenPart } from "./playback/speech-backend.ts";
-import type { Transport } from "./transport/transport.ts";
 import { waveFile } from "./wave-file.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -10,17 +7,11 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * The audio of the parts as one file: mp3, whose frames can be joined. Voices may differ in their
  * sample rate, which browsers do not let change within a file, and some speak ogg only: then it is
  * a WAV file.
- * @throws {VoxledgerError}
  */
-export const joinAudio = async (
-  parts: readonly SpokenPart[],
-  transport: Transport,
-  signal: AbortSignal,
-): Promise<Blob> => {
+export const joinAudio = async (parts: AsyncIterable<Blob>): Promise<Blob> => {
   const joined: Bytes[] = [];
   const encodings = new Set<string>();
-  for await (const { delivery } of deliverParts({ transport, parts, lookahead: 1 }, signal)) {
-    const part = await readBlob(delivery.audio, delivery.contentType);
+  for await (const part of parts) {
     if (part.size === 0) continue; // silence
     const bytes = withoutTags(new Uint8Array(await part.arrayBuffer()));
     const isMp3 = part.type === mp3Type;

@@ -1,20 +1,9 @@
-import type { Page } from "./dom.ts";
-import { VoxledgerError } from "./errors.ts";
-
 /** No voice speaks above this rate, in Hz. */
 const sampleRate = 24_000;
 const headerLength = 44;
 
-/**
- * The decoded audio of all parts, as a WAV file of 16 bits and one channel.
- * @throws {VoxledgerError} `NOT_SUPPORTED` outside of a browser
- */
+/** The decoded audio of all parts, as a WAV file of 16 bits and one channel. */
 export const waveFile = async (parts: readonly Uint8Array<ArrayBuffer>[]): Promise<Blob> => {
-  const { OfflineAudioContext } = globalThis as Page;
-  if (!OfflineAudioContext) {
-    const message = "The voices have different sample rates: only a browser can join their audio.";
-    throw new VoxledgerError(message, { code: "NOT_SUPPORTED" });
-  }
   const decoder = new OfflineAudioContext(1, 1, sampleRate); // which also resamples
   const samples: Int16Array<ArrayBuffer>[] = [];
   for (const part of parts) {
