@@ -20,6 +20,7 @@ export const startPage = async (voxledger: Voxledger): Promise<() => void> => {
  * cancels its speech.
  * @throws {VoxledgerError} if the configuration cannot be loaded
  * @throws {TypeError} if `place` is in no article
+ * @throws {DOMException} if `article` is not a selector
  */
 export const startPlayer = async (
   voxledger: Voxledger,
@@ -32,7 +33,8 @@ export const startPlayer = async (
   place.setAttribute(placeAttribute, id);
   const target = `[${placeAttribute}="${id}"]`;
   const around = `:is(${features.webPlayer.selector})`;
-  if (article === undefined && !place.closest(around)) {
+  if (article !== undefined) place.matches(article); // throws if it is invalid
+  else if (!place.closest(around)) {
     throw new TypeError(`No element around the player matches ${features.webPlayer.selector}.`);
   }
   const innermost = `${around}:has(${target}):not(:has(${around} ${target}))`;

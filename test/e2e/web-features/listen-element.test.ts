@@ -79,5 +79,8 @@ describe("the element voxledger-listen", () => {
     const { page, complaints } = await open(`<main><p>${first}</p>${element()}</main>`);
     while (complaints.length === 0) await page.waitForEvent("console");
     expect(complaints).to.deep.equal(["Voxledger: No element around the player matches article."]);
+    const invalid = await open(`<article><p>${first}</p>${element('article="!"')}</article>`);
+    while (invalid.complaints.length === 0) await invalid.page.waitForEvent("console");
+    expect(invalid.complaints[0]).to.match(/^Voxledger: .*'!' is not a valid selector/);
   });
 });
