@@ -34,7 +34,7 @@ export const startPlayer = async (
   const target = `[${placeAttribute}="${id}"]`;
   const around = `:is(${features.webPlayer.selector})`;
   if (article !== undefined) place.matches(article); // throws if it is invalid
-  else if (!place.closest(around)) {
+  if (article === undefined && !place.closest(around)) {
     throw new TypeError(`No element around the player matches ${features.webPlayer.selector}.`);
   }
   const innermost = `${around}:has(${target}):not(:has(${around} ${target}))`;

@@ -54,7 +54,9 @@ describe("the element voxledger-listen", () => {
     const requested: string[] = [];
     const body = `<article><p>${first}</p>${element()}</article>`.repeat(3);
     const { page } = await open(body, (opened) =>
-      opened.on("request", (request) => requested.push(`${request.method()} ${new URL(request.url()).pathname}`)),
+      opened.on("request", (request) =>
+        requested.push(`${request.method()} ${new URL(request.url()).pathname}`),
+      ),
     );
     await playButton(shown(page)).nth(2).waitFor();
     expect(requested.filter((one) => one === "GET /v2/config")).to.have.length(1);
