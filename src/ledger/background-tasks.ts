@@ -23,13 +23,14 @@ export const createBackgroundTasks = ({
   return {
     /**
      * Runs the task. Repeats it while the event store is unavailable, or if its journal was taken
-     * over. Reports any other error.
+     * over. Reports any other error. Resolves when the task has ended; callers need not wait.
      */
-    run: (task: () => Promise<void>): void => {
+    run: (task: () => Promise<void>): Promise<void> => {
       const work = retry({ delayAfter, time, signal }, () => untilAborted(task(), signal))
         .catch((error) => onError("an entry of the ledger was lost", error))
         .finally(() => tasks.delete(work));
       tasks.add(work);
+      return work;
     },
     /** The number of tasks that have not ended. */
     get pending(): number {

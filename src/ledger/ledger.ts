@@ -30,7 +30,8 @@ export interface Ledger {
   record(principal: ChargedKey, served: NewServing, done: RecordCallback, admission?: Admission): void;
   /**
    * Records those servings whose `idempotency` is not charged yet, all of them or none. Resolves
-   * with their receipts, in any order. Waits for other processes that record some of them.
+   * with their receipts, in any order. Waits for other processes that record some of them. The
+   * charges of the others cannot be voided any more, if their audio is to be made (`miss`).
    * @throws {KeyIsSuspended} when they would exceed the quota: the key is now suspended
    * @throws {Unavailable}
    * @throws the signal's reason
@@ -42,8 +43,11 @@ export interface Ledger {
   ): Promise<Receipt[]>;
   /** Records the end of a recorded stream, in the background. */
   recordStreamEnd(receipt: Receipt, ended: StreamOutcome): void;
-  /** Voids a recorded serving in the background: its caller received no audio. */
-  voidServing(receipt: Receipt): void;
+  /**
+   * Voids a recorded serving: its caller received no audio. Resolves when it is voided; callers
+   * need not wait, unless they void thousands.
+   */
+  voidServing(receipt: Receipt): Promise<void>;
   /** Records the lost entries of a closed journal in the next journal, in the background. */
   recordLost(voids: readonly VoidedServing[], streams: readonly StreamEnd[]): void;
   /**

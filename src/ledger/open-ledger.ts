@@ -169,7 +169,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
           const { apiKey, characters } = receipt.serving;
           // The serving counts, because its charge stays if a repeat was served on it.
           options.onCharged(apiKey, monthOf(receipt.at), characters, true);
-          ledger.voidServing(receipt);
+          void ledger.voidServing(receipt);
         },
         onLost: ({ voids, streams }) => ledger.recordLost(voids, streams),
       }).finally(noteFlush),

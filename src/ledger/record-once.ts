@@ -8,7 +8,7 @@ import type { Charge, Recorder } from "./recorder.ts";
 interface RecordOnceOptions {
   readonly admissions: Pick<Admissions, "admit">;
   readonly recorder: Pick<Recorder, "recordAfterReads" | "voidServing">;
-  readonly idempotencyKeys: Pick<IdempotencyKeys, "isCharged">;
+  readonly idempotencyKeys: Pick<IdempotencyKeys, "isCharged" | "recordRepeat">;
 }
 
 /** The most reads of one call that are in progress at once. */
@@ -27,12 +27,15 @@ export const createRecordOnce = ({
   recorder,
   idempotencyKeys,
 }: RecordOnceOptions): Ledger["recordOnce"] => {
+  /** The charge of audio that will be made again is not voided any more. */
   const findUncharged = async (
     { apiKey }: ChargedKey,
     served: readonly NewIdempotentServing[],
   ): Promise<NewIdempotentServing[]> => {
     const charged = await pLimit(maxReads).map(served, (one) =>
-      idempotencyKeys.isCharged({ ...one, apiKey }),
+      one.cached === "miss"
+        ? idempotencyKeys.recordRepeat({ ...one, apiKey })
+        : idempotencyKeys.isCharged({ ...one, apiKey }),
     );
     return served.filter((_, index) => !charged[index]);
   };
@@ -55,7 +58,7 @@ export const createRecordOnce = ({
       for (const each of settled) if (each.status === "rejected") throw each.reason;
       receipts.push(await recordOne(first, { principal, hold: holdOfFirst }));
     } catch (error) {
-      for (const receipt of receipts) recorder.voidServing(receipt);
+      for (const receipt of receipts) void recorder.voidServing(receipt);
       for (const each of [holdOfFirst, ...holds]) each?.release();
       throw error;
     }

@@ -158,10 +158,10 @@ export class Recorder {
     try {
       const isCharged = await idempotencyKeys.recordUse(serving);
       if (isCharged) return receipt;
-      background.run(() => this.#voidCharge(receipt, "repeat"));
+      void background.run(() => this.#voidCharge(receipt, "repeat"));
       return { ...receipt, isVoided: true };
     } catch (error) {
-      this.voidServing(receipt);
+      void this.voidServing(receipt);
       throw error;
     }
   }
@@ -192,11 +192,11 @@ export class Recorder {
   }
 
   /** Voids a serving in the background, unless a repeat was served on its charge. */
-  voidServing(receipt: Receipt): void {
+  async voidServing(receipt: Receipt): Promise<void> {
     const { background, idempotencyKeys } = this.#options;
     const { serving, isVoided } = receipt;
     if (isVoided) return; // a second void would return its characters twice
-    background.run(async () => {
+    await background.run(async () => {
       const isReleased =
         !hasIdempotencyKey(serving) || serving.repeat || (await idempotencyKeys.release(serving));
       if (isReleased) await this.#voidCharge(receipt, "unanswered");
@@ -213,7 +213,7 @@ export class Recorder {
   /** Adds entries that no request waits for to the current journal. */
   addInBackground(add: (writer: Session["writer"]) => void): void {
     const { background, sessions } = this.#options;
-    background.run(async () => add((await sessions.open()).writer));
+    void background.run(async () => add((await sessions.open()).writer));
   }
 
   readonly #reportFailedCallback = (error: unknown): void =>

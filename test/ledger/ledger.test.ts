@@ -172,7 +172,7 @@ describe("the ledger", () => {
     const receipt = await record(opened.ledger, principal(15), servedAudio({ stream: "sse" }));
     const hash = receipt.serving.hash;
     opened.ledger.recordStreamEnd(receipt, { hash, outcome: "left", bytes: 0, chunks: 0 });
-    opened.ledger.voidServing(receipt);
+    void opened.ledger.voidServing(receipt);
     await opened.drained();
     const { streams, voided } = await readLedger(temporary.store);
     expect(streams[0]).to.include({ requestId: "r-1", outcome: "left" });
@@ -184,7 +184,7 @@ describe("the ledger", () => {
     const receipt = await record(opened.ledger, principal(15), servedAudio());
     await opened.close(1_000);
     opened = await openTestLedger(temporary.store, clock);
-    opened.ledger.voidServing(receipt);
+    void opened.ledger.voidServing(receipt);
     await opened.drained();
     const { voided } = await readLedger(temporary.store);
     expect(voided[0]).to.include({ requestId: "r-1", journal: receipt.journal });
@@ -264,11 +264,11 @@ describe("the ledger", () => {
 
     it("charges the next request if the first one is voided, unless a repeat was served", async () => {
       const first = await record(opened.ledger, principal(null), keyed("r-1"));
-      opened.ledger.voidServing(first);
+      void opened.ledger.voidServing(first);
       await opened.drained();
       const second = await record(opened.ledger, principal(null), keyed("r-2"));
       await record(opened.ledger, principal(null), keyed("r-3"));
-      opened.ledger.voidServing(second);
+      void opened.ledger.voidServing(second);
       await opened.drained();
       expect(await characters()).to.deep.equal([11, 11, 0]);
       expect((await readLedger(temporary.store)).voided).to.have.length(1);

@@ -133,7 +133,7 @@ for (const [kind, openStore] of [
     it("are charged again after a void", async () => {
       const process = await open();
       const [receipt] = await record(process, "r-1", "a");
-      process.ledger.voidServing(receipt as Receipt);
+      void process.ledger.voidServing(receipt as Receipt);
       await process.drained();
       expect(await record(process, "r-2", "a")).to.have.length(1);
       expect(await charges()).to.deep.equal({ byName: { a: 10 }, voids: 1 });

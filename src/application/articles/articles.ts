@@ -4,15 +4,15 @@ import pLimit from "p-limit";
 import { createSingleFlight } from "../../async/single-flight.ts";
 import type { AudioLength } from "../../audio/formats/audio-length.ts";
 import type { KnownAudio, Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
-import { Invalid, Reworded, ServiceError } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import type { Receipt } from "../../domain/ledger/journal/serving.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
 import type { EpochMs } from "../../domain/time.ts";
-import type { Ledger, NewIdempotentServing } from "../../ledger/ledger.ts";
+import type { Ledger, NewServing } from "../../ledger/ledger.ts";
 import type { AskingLimit, RefusingLimit } from "../../limits/limit.ts";
 import { tryWithMore } from "../../limits/limits.ts";
 import type { ActingKey } from "../access/principal.ts";
-import { isSilence, servedAudio, voidIfFree } from "../synthesis/charges.ts";
+import { departsFree, isSilence, keepsNoAudio, servedAudio, voidIfFree } from "../synthesis/charges.ts";
 import type { Planner } from "../synthesis/planner.ts";
 import type { PartSpeaker } from "./part-speaker.ts";
 import { type ArticlePart, type PlannedPart, planParts, type SpokenPart } from "./planned-part.ts";
@@ -38,7 +38,7 @@ export interface PreparedArticle {
 
 interface ArticlesOptions {
   readonly plan: Planner["plan"];
-  readonly ledger: Pick<Ledger, "recordOnce" | "voidServing">;
+  readonly ledger: Pick<Ledger, "record" | "recordOnce" | "voidServing">;
   readonly pipeline: Pick<Pipeline, "statRendition">;
   readonly speaker: PartSpeaker;
   readonly articles: RefusingLimit;
@@ -78,29 +78,38 @@ export const createArticles = (options: ArticlesOptions) => {
       hash("sha256", JSON.stringify([websiteId, month, name]), "base64url").slice(0, digestLength);
     const known = await pLimit(maxStats).map(parts, stat);
     const isMissing = ({ renditions: [{ hash }] }: SpokenPart, index: number): boolean =>
-      known[index] === undefined && speaker.ended(hash) === undefined;
-    const uncharged = parts.filter((part) => !charged.has(partKeyOf(part)));
+      known[index] === undefined && !speaker.isWaitingFor(hash, apiKey);
+    // Another process may have voided the charge of a part that it could not speak.
+    const due = parts.filter((part, index) => isMissing(part, index) || !charged.has(partKeyOf(part)));
     using slot = new DisposableStack();
-    if (uncharged.length > 0 || parts.some(isMissing)) {
+    if (due.length > 0) {
       speaker.requireRoom();
       slot.defer(await tryWithMore(() => articles.acquire(apiKey)));
     }
+    /** What is recorded before an engine works. */
+    const serve = (part: SpokenPart): NewServing => {
+      const index = parts.indexOf(part);
+      const source = known[index]?.source ?? "miss";
+      const [rendition] = part.renditions;
+      return servedAudio(part.plan, `${requestId}-${index + 1}`, { rendition, source, failed: [] });
+    };
     const receipts = await ledger.recordOnce(
       principal,
-      uncharged.map((part) => ({
-        ...servingOf(part, `${requestId}-${parts.indexOf(part) + 1}`, known[parts.indexOf(part)]),
+      due.map((part) => ({
+        ...serve(part),
         idempotency: { key: partKeyOf(part), request: partKeyOf(part), website: websiteId },
       })),
       never(),
     );
-    for (const part of uncharged) charged.set(partKeyOf(part), true);
+    for (const part of due) charged.set(partKeyOf(part), true);
     const missing = parts.filter(isMissing);
     if (missing.length > 0) {
       const held = slot.move();
-      const onFailed = (part: SpokenPart, error: unknown): void => {
+      const onFailed = async (part: SpokenPart, error: unknown): Promise<void> => {
         const receipt = receipts.find(({ serving }) => serving.hash === part.renditions[0].hash);
-        if (isUnspoken(error) || isSilence(error)) charged.delete(partKeyOf(part));
-        if (receipt) settle(receipt, error);
+        if (!keepsNoAudio(error) || isSilence(error)) charged.delete(partKeyOf(part));
+        if (receipt) await settle(receipt, error);
+        else if (keepsNoAudio(error)) await chargeUnlessFree(principal, serve(part));
       };
       void speaker.speak({ apiKey, parts: missing, onFailed }).finally(() => held.dispose());
     }
@@ -108,9 +117,18 @@ export const createArticles = (options: ArticlesOptions) => {
   };
 
   /** A part that the service could not speak is not charged. */
-  const settle = (receipt: Receipt, error: unknown): void => {
-    if (isUnspoken(error)) ledger.voidServing(receipt);
-    else if (isSilence(error)) void voidIfFree({ ledger, departures }, receipt);
+  const settle = async (receipt: Receipt, error: unknown): Promise<void> => {
+    if (!keepsNoAudio(error)) await ledger.voidServing(receipt);
+    else if (isSilence(error)) await voidIfFree({ ledger, departures }, receipt);
+  };
+
+  /**
+   * An engine has worked again for a text at fault, which this process did not remember. No audio
+   * is kept of it, so it would be tried for ever on one charge.
+   */
+  const chargeUnlessFree = async (principal: ActingKey, served: NewServing): Promise<void> => {
+    if (!(await departsFree({ departures }, principal.apiKey, served)))
+      ledger.record(principal, served, () => {});
   };
 
   const present = (
@@ -163,9 +181,6 @@ export const createArticles = (options: ArticlesOptions) => {
   };
 };
 
-/** True if the text is not at fault: the part may be spoken later. */
-const isUnspoken = (error: unknown): boolean => !(error instanceof Invalid || error instanceof Reworded);
-
 const digestLength = 22;
 
 /**
@@ -180,11 +195,3 @@ const isSpoken = (part: PlannedPart): part is PlannedPart & { readonly kind: "sp
 const distinct = (parts: readonly SpokenPart[]): SpokenPart[] => [
   ...new Map(parts.map((part) => [part.renditions[0].hash, part])).values(),
 ];
-
-/** The serving is recorded before an engine works for it. */
-const servingOf = (
-  { plan, renditions: [rendition] }: SpokenPart,
-  requestId: string,
-  known: KnownAudio | undefined,
-): Omit<NewIdempotentServing, "idempotency"> =>
-  servedAudio(plan, requestId, { rendition, source: known?.source ?? "miss", failed: [] });

@@ -34,9 +34,9 @@ const validMs = 24 * hourMs;
 
 /**
  * Signs the addresses of the parts of articles, and verifies them. The address of public audio is
- * the same for everybody and for ever, so that a CDN stores it once; its signature tells every
- * instance that the audio is promised. That of private audio is valid for a day, and as long as a
- * request with its key would get the audio.
+ * the same for everybody and for ever, so that a CDN stores it once; its signature proves to
+ * every instance that the audio is promised. That of private audio is valid for a day, and as long
+ * as a request with its key would get the audio.
  */
 export const createAudioAddresses = ({
   namingKey,

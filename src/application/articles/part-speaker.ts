@@ -1,11 +1,13 @@
 import { LRUCache } from "lru-cache";
 import pLimit, { type LimitFunction } from "p-limit";
+import { untilAborted } from "../../async/deadline.ts";
 import { type Outcome, retry } from "../../async/retry.ts";
 import type { Time } from "../../async/time.ts";
 import type { Audio, Pipeline, Rendition, StreamedAudio } from "../../audio/pipeline/pipeline.ts";
-import { Forbidden, Invalid, Reworded, ServiceError, Unavailable } from "../../domain/errors.ts";
+import { Forbidden, ServiceError, Unavailable } from "../../domain/errors.ts";
 import { hasLengthInHeader } from "../../domain/synthesis/formats.ts";
 import type { FindActiveKey } from "../access/active-key.ts";
+import { keepsNoAudio } from "../synthesis/charges.ts";
 import type { SpokenPart } from "./planned-part.ts";
 
 export type PartSpeaker = ReturnType<typeof createPartSpeaker>;
@@ -20,13 +22,25 @@ interface Article {
   readonly apiKey: string;
   /** The parts in the order in which they are read. */
   readonly parts: readonly SpokenPart[];
-  /** Called for each part that is not spoken in the end. */
-  readonly onFailed: (part: SpokenPart, error: unknown) => void;
+  /** Called for each part that is not spoken in the end, and awaited before the next ones. */
+  readonly onFailed: (part: SpokenPart, error: unknown) => Promise<void>;
 }
 
-/** The most parts of an article, and of all articles of a key, that are spoken at once. */
+/**
+ * The most parts of an article that are spoken at once, and of all articles of a key. Readers wait
+ * for the first parts of articles, so these never wait for others.
+ */
 const perArticle = 2;
-const perKey = 4;
+const perKey = { first: 2, others: 4 };
+interface WaitingPart {
+  readonly begun: PromiseWithResolvers<void>;
+  readonly ended: PromiseWithResolvers<void>;
+  /** The API keys for which it is to be spoken. */
+  readonly keys: Set<string>;
+}
+
+type KeyLimits = Readonly<Record<keyof typeof perKey, LimitFunction>>;
+
 /** The most attempts to speak a part while the service is overloaded. */
 const maxAttempts = 5;
 /** A voice that has failed is tried again after this time. */
@@ -44,10 +58,10 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
   const { signal } = closing;
   const articles = new Set<Promise<unknown>>();
   /** The parts that wait or are being spoken, by the hash of their first rendition. */
-  const waiting = new Map<string, Record<"begun" | "ended", PromiseWithResolvers<void>>>();
+  const waiting = new Map<string, WaitingPart>();
   /** The parts that the pipeline obtains at present, by the same hash. */
   const speaking = new Map<string, { readonly first: Rendition; readonly apiKey: string }>();
-  const keys = new Map<string, { readonly limit: LimitFunction; articles: number }>();
+  const keys = new Map<string, KeyLimits & { articles: number }>();
   const refusals = new LRUCache<string, Error>({ maxSize: maxRemembered, sizeCalculation: () => 1 });
   const fallbacks = new LRUCache<string, { readonly rendition: Rendition; readonly until: number }>({
     maxSize: maxRemembered,
@@ -73,42 +87,58 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
   };
 
   /** The number of parts of a key that are spoken at once is limited over all of its articles. */
-  const limitOf = (apiKey: string): { readonly limit: LimitFunction } & Disposable => {
-    const key = keys.get(apiKey) ?? { limit: pLimit(perKey), articles: 0 };
+  const limitsOf = (apiKey: string): KeyLimits & Disposable => {
+    const opened = { first: pLimit(perKey.first), others: pLimit(perKey.others), articles: 0 };
+    const key = keys.get(apiKey) ?? opened;
     key.articles++;
     keys.set(apiKey, key);
     const end = (): void => {
       if (--key.articles === 0) keys.delete(apiKey);
     };
-    return { limit: key.limit, [Symbol.dispose]: end };
+    return { first: key.first, others: key.others, [Symbol.dispose]: end };
+  };
+
+  const addWaiting = (hash: string, apiKey: string): void => {
+    const part = waiting.get(hash) ?? {
+      begun: Promise.withResolvers<void>(),
+      ended: Promise.withResolvers<void>(),
+      keys: new Set(),
+    };
+    part.keys.add(apiKey);
+    waiting.set(hash, part);
+  };
+
+  const endWaiting = (hash: string, apiKey: string): void => {
+    const part = waiting.get(hash);
+    part?.keys.delete(apiKey);
+    if (part?.keys.size !== 0) return;
+    waiting.delete(hash);
+    part.ended.resolve();
   };
 
   const speakArticle = async ({ apiKey, parts, onFailed }: Article): Promise<void> => {
-    using key = limitOf(apiKey);
-    const speakOne = async (part: SpokenPart): Promise<void> => {
+    using key = limitsOf(apiKey);
+    const speakOne = async (part: SpokenPart, limit: LimitFunction): Promise<void> => {
       const [{ hash }] = part.renditions;
       try {
-        await key.limit(() => speakPart(part, apiKey));
+        await limit(() => speakPart(part, apiKey));
       } catch (error) {
-        if (error instanceof Invalid || error instanceof Reworded) refusals.set(hash, error);
-        onFailed(part, error);
+        if (keepsNoAudio(error)) refusals.set(hash, error);
+        // Not all parts of a suspended key at once: the ledger would refuse the requests of others.
+        await untilAborted(onFailed(part, error), signal).catch(() => {});
       } finally {
-        waiting.get(hash)?.ended.resolve();
-        waiting.delete(hash);
+        endWaiting(hash, apiKey);
       }
     };
     const [first, ...others] = parts;
-    if (first) await speakOne(first); // alone, because the reader waits for it
-    await pLimit(perArticle).map(others, speakOne);
+    if (first) await speakOne(first, key.first); // alone, because the reader waits for it
+    await pLimit(perArticle).map(others, (part) => speakOne(part, key.others));
   };
 
   return {
     /** Resolves when all parts of the article are spoken, or have failed. */
     speak: async (article: Article): Promise<void> => {
-      for (const { renditions } of article.parts) {
-        const moments = { begun: Promise.withResolvers<void>(), ended: Promise.withResolvers<void>() };
-        waiting.set(renditions[0].hash, moments);
-      }
+      for (const { renditions } of article.parts) addWaiting(renditions[0].hash, article.apiKey);
       const spoken = speakArticle(article).finally(() => articles.delete(spoken));
       articles.add(spoken);
       await spoken;
@@ -117,6 +147,11 @@ export const createPartSpeaker = ({ pipeline, findActiveKey, time }: PartSpeaker
     requireRoom: (): void => {
       if (articles.size >= maxArticles) throw new Unavailable("Too many articles are being spoken.", 5);
     },
+    /**
+     * True if the part waits, or is being spoken, for the key. If it waits for another key, it may
+     * wait for long, and is not spoken if that key is suspended.
+     */
+    isWaitingFor: (hash: string, apiKey: string): boolean => waiting.get(hash)?.keys.has(apiKey) ?? false,
     /** Resolves when the part is spoken or has failed; undefined if it does not wait here. */
     ended: (hash: string): Promise<void> | undefined => waiting.get(hash)?.ended.promise,
     /** Resolves when the pipeline gets the part; undefined if it does not wait here. */

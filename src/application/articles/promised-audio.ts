@@ -6,7 +6,7 @@ import type { AudioReads } from "../../audio/pipeline/audio-reads.ts";
 import type { StreamedAudio } from "../../audio/pipeline/pipeline.ts";
 import { hashInName } from "../../audio/store/audio-store.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import { createConcurrencyLimit } from "../../limits/limit.ts";
+import { createConcurrencyLimit, type Limit } from "../../limits/limit.ts";
 import { limits } from "../../limits/limits.ts";
 import type { PartSpeaker } from "./part-speaker.ts";
 
@@ -18,19 +18,30 @@ interface PromisedAudioOptions {
 
 export type { StreamedAudio };
 
+interface PromisedRequest {
+  readonly name: string;
+  /** Undefined for a proxy or CDN, which stands for many clients. */
+  readonly client: string | undefined;
+  readonly signal: AbortSignal;
+}
+
 export type PromisedAudio = ReturnType<typeof createPromisedAudio>;
 
 const maxWaitMs = 30_000;
-/** The most requests that wait in this process. */
-const maxWaiting = 2_000;
+/**
+ * The most requests that wait in this process for parts that it speaks itself, and the most that
+ * wait for others. The latter may be requests for audio that was removed, whose addresses are still
+ * signed: they must not take the places of a page's readers.
+ */
+const maxWaiting = 1_000;
 /** Another process may speak the part: only the store says when it has. */
 const poll = { firstMs: 100, factor: 1.2, maxMs: 1_000 };
 
 /** Waits for the audio of articles, whichever process speaks it. */
 export const createPromisedAudio = ({ audioReads, speaker, time }: PromisedAudioOptions) => {
   const ofClient = createConcurrencyLimit(limits.waiting.atMost);
+  const inAll = createConcurrencyLimit(maxWaiting);
   const waits = createSingleFlight<void>();
-  let waiting = 0;
 
   const untilStored = async (name: string, signal: AbortSignal): Promise<void> => {
     const hash = hashInName(name) ?? "";
@@ -48,22 +59,18 @@ export const createPromisedAudio = ({ audioReads, speaker, time }: PromisedAudio
 
   /** Runs the task while the request counts as waiting, for at most 30 seconds. */
   const whileWaiting = async <T>(
-    client: string | undefined,
-    signal: AbortSignal,
+    { name, client, signal }: PromisedRequest,
     task: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> => {
-    const release = client === undefined ? () => {} : ofClient.tryAcquire(client);
-    if (!release || waiting >= maxWaiting) {
-      release?.();
-      throw new Unavailable("Too many requests wait for the audio of articles.", 2);
-    }
-    waiting++;
-    try {
-      return await withDeadline({ time, ms: maxWaitMs, onTimeout: notReady, signal }, task);
-    } finally {
-      waiting--;
-      release();
-    }
+    using acquired = new DisposableStack();
+    const acquire = (limit: Limit, key: string): void => {
+      const release = limit.tryAcquire(key);
+      if (!release) throw new Unavailable("Too many requests wait for the audio of articles.", 2);
+      acquired.defer(release);
+    };
+    if (client !== undefined) acquire(ofClient, client);
+    acquire(inAll, speaker.ended(hashInName(name) ?? "") ? "spoken here" : "others");
+    return await withDeadline({ time, ms: maxWaitMs, onTimeout: notReady, signal }, task);
   };
 
   /** The stream outlasts the wait, unless the wait ends before its first bytes. */
@@ -84,29 +91,26 @@ export const createPromisedAudio = ({ audioReads, speaker, time }: PromisedAudio
 
   return {
     /**
-     * Resolves when the audio exists. `client`: undefined for a proxy or CDN, which stands for many
-     * clients.
+     * Resolves when the audio exists.
      * @throws {Unavailable} after 30 seconds, or if too many requests wait
      * @throws the signal's reason
      */
-    untilReady: async (name: string, client: string | undefined, signal: AbortSignal): Promise<void> => {
+    untilReady: async (request: PromisedRequest): Promise<void> => {
+      const { name, signal } = request;
       if (await audioReads.statAudio(name, signal)) return;
       const wait = (within: AbortSignal) => waits.run(name, (shared) => untilStored(name, shared), within);
-      await whileWaiting(client, signal, wait);
+      await whileWaiting(request, wait);
     },
     /**
      * Resolves with the audio as soon as its first bytes exist, if this process speaks it.
      * Otherwise does what `untilReady` does, and resolves with undefined.
      * @throws as `untilReady`
      */
-    begin: async (
-      name: string,
-      client: string | undefined,
-      signal: AbortSignal,
-    ): Promise<StreamedAudio | undefined> => {
+    begin: async (request: PromisedRequest): Promise<StreamedAudio | undefined> => {
+      const { name, signal } = request;
       if (await audioReads.statAudio(name, signal)) return undefined;
       const hash = hashInName(name) ?? "";
-      return await whileWaiting(client, signal, async (within) => {
+      return await whileWaiting(request, async (within) => {
         const stored = waits.run(name, (shared) => untilStored(name, shared), within);
         stored.catch(() => {}); // it is left as soon as the audio is streamed
         const begun = speaker.begun(hash);

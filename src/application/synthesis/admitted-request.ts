@@ -175,7 +175,7 @@ export class AdmittedRequest {
 
   /** The caller has disconnected before it received any audio of a recorded serving. */
   callerDisconnected(receipt: Receipt): void {
-    if (isServiceFailure(this.#context.signal.reason)) this.#options.ledger.voidServing(receipt);
+    if (isServiceFailure(this.#context.signal.reason)) void this.#options.ledger.voidServing(receipt);
     else void voidIfFree(this.#options, receipt);
   }
 

@@ -49,7 +49,7 @@ export const beginStream = async (
     if (outcome.outcome === "failed") void request.chargeRepeat(error);
     if (hasDelivered) return;
     if (outcome.outcome !== "failed") request.callerDisconnected(receipt);
-    else if (!isCallersFault(error)) ledger.voidServing(receipt);
+    else if (!isCallersFault(error)) void ledger.voidServing(receipt);
   });
   signal.throwIfAborted();
   return {

@@ -37,7 +37,7 @@ export const isCallersFault = (error: unknown): boolean =>
   error instanceof ServiceError && !isServiceFailure(error);
 
 /** True if an engine has worked and nothing is kept of its work. */
-export const keepsNoAudio = (error: unknown): boolean =>
+export const keepsNoAudio = (error: unknown): error is Invalid | Reworded =>
   error instanceof Invalid || error instanceof Reworded;
 
 /**
@@ -63,7 +63,7 @@ export const voidIfFree = async (
   receipt: Receipt,
 ): Promise<void> => {
   const { serving } = receipt;
-  if (await departsFree(options, serving.apiKey, serving)) options.ledger.voidServing(receipt);
+  if (await departsFree(options, serving.apiKey, serving)) void options.ledger.voidServing(receipt);
 };
 
 /** For private audio a charge pays for a number of bytes, so the size of the part is recorded. */

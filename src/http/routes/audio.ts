@@ -170,8 +170,9 @@ const untilPromised = async (
 ): Promise<StreamedAudio | undefined> => {
   const { range, "if-none-match": ifNoneMatch } = req.headers;
   const isWhole = method === "GET" && range === undefined && ifNoneMatch === undefined;
-  if (isWhole && !isMarksName(name)) return await promisedAudio.begin(name, clientOwner(req), signal);
-  await promisedAudio.untilReady(name, clientOwner(req), signal);
+  const promised = { name, client: clientOwner(req), signal };
+  if (isWhole && !isMarksName(name)) return await promisedAudio.begin(promised);
+  await promisedAudio.untilReady(promised);
   return undefined;
 };
 

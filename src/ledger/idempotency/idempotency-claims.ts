@@ -86,11 +86,12 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
     return claim;
   };
 
-  const release = (request: IdempotentRequest, onReleased = (): void => {}): void =>
-    background.run(async () => {
+  const release = (request: IdempotentRequest, onReleased = (): void => {}): void => {
+    void background.run(async () => {
       await idempotencyKeys.release(request);
       onReleased();
     });
+  };
 
   const renewRegularly = (request: IdempotentRequest, onOverdue: () => void): (() => void) => {
     let renewals = 0;
@@ -154,6 +155,7 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
       const either = AbortSignal.any([signal, claiming.signal]);
       const claimed = claim(request, either);
       try {
+        const onTimeout = () => inProgress(request);
         return await withDeadline({ time, ms: maxWaitMs, onTimeout, signal }, () => claimed);
       } catch (error) {
         claiming.abort(error);
@@ -174,5 +176,7 @@ interface Sightings {
   readonly closed: Set<string>;
 }
 
-const onTimeout = (): Unavailable =>
-  new Unavailable("A request with this Idempotency-Key is in progress: try again.", 2);
+const inProgress = ({ idempotency: { website } }: IdempotentRequest): Unavailable => {
+  const what = website === undefined ? "with this Idempotency-Key" : "for the same article";
+  return new Unavailable(`A request ${what} is in progress: try again.`, 2);
+};

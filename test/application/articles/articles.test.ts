@@ -5,7 +5,7 @@ import type { SynthesisRequest } from "../../../src/application/synthesis/planne
 import { type Audio, audioOf, type Rendition } from "../../../src/audio/pipeline/audio.ts";
 import { EngineFailed, SpeechTooLong, Unavailable, Unpronounceable } from "../../../src/domain/errors.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
-import { limits, RateLimited } from "../../../src/limits/limits.ts";
+import { type Limits, limits, RateLimited } from "../../../src/limits/limits.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { duringTest } from "../../support/during.ts";
 import { createManualTime, until } from "../../support/manual-time.ts";
@@ -38,13 +38,25 @@ describe("the articles of a website", () => {
     opened = await openTestLedger(temporary.store, () => start, {
       onError: () => {},
     });
-    speaker = createPartSpeaker({
+    ({ speaker, articles } = open());
+  });
+  afterEach(async () => {
+    await articles.close();
+    await opened.close(0);
+  });
+
+  /** Articles of a process, which remembers nothing of the others. */
+  const open = (
+    speak = (rendition: Rendition) => speakText(rendition),
+    limits: Pick<Limits, "articles" | "departures"> = testLimits(),
+  ) => {
+    const speaker = createPartSpeaker({
       pipeline: {
         stream: async () => {
           throw new Error("no test needs it");
         },
         obtain: async ([first], signal) => {
-          const audio = await speakText(first as Rendition);
+          const audio = await speak(first as Rendition);
           signal.throwIfAborted();
           stored.set(audio.hash, audio);
           return audio;
@@ -53,8 +65,8 @@ describe("the articles of a website", () => {
       findActiveKey: () => principal,
       time: createManualTime(),
     });
-    articles = createArticles({
-      ...testLimits(),
+    const articles = createArticles({
+      ...limits,
       plan: ({ text }: SynthesisRequest) => ({
         characters: text.length,
         muted: false,
@@ -70,15 +82,12 @@ describe("the articles of a website", () => {
       speaker,
       clock: () => start,
     });
-  });
-  afterEach(async () => {
-    await articles.close();
-    await opened.close(0);
-  });
+    return { speaker, articles };
+  };
 
   const prosody = { pitch: 1, rate: 1, volume: 1 };
-  const prepare = (texts: readonly string[]) =>
-    articles.prepare(
+  const prepare = (texts: readonly string[], of = articles) =>
+    of.prepare(
       principal,
       `r-${serial++}`,
       texts.map((text, index) => ({ id: String(index), request: { text, prosody } })),
@@ -136,6 +145,34 @@ describe("the articles of a website", () => {
     expect(await recorded("Fails.")).to.deep.equal([2, 1]);
   });
 
+  it("stay charged for a failure, if another process speaks the part on the same charge", async () => {
+    const speaking = Promise.withResolvers<Audio>();
+    speakText = () => speaking.promise;
+    await prepare(["Shared."]);
+    const other = open(async (rendition) => audioOf(rendition, { bytes, length }, "miss"));
+    await prepare(["Shared."], other.articles);
+    await other.speaker.ended(renditionOf("Shared.").hash);
+    speaking.reject(new EngineFailed("the tool crashed"));
+    await ended(["Shared."]);
+    await until(() => opened.ledger.backgroundEntries === 0);
+    expect(await recorded("Shared.")).to.deep.equal([1, 0]);
+  });
+
+  it("are charged in every process for a part whose charge another one has voided", async () => {
+    const speaking = Promise.withResolvers<Audio>();
+    speakText = () => speaking.promise;
+    await prepare(["Voided."]);
+    const other = open();
+    stored.set(renditionOf("Voided.").hash, audioOf(renditionOf("Voided."), { bytes, length }, "miss"));
+    await prepare(["Voided."], other.articles); // it remembers the charge
+    stored.clear();
+    speaking.reject(new EngineFailed("the tool crashed"));
+    await ended(["Voided."]);
+    await until(() => opened.ledger.backgroundEntries === 0);
+    await prepare(["Voided."], other.articles);
+    expect(await recorded("Voided.")).to.deep.equal([2, 1]);
+  });
+
   it("are voided at the shutdown for parts that are not spoken", async () => {
     const speaking = Promise.withResolvers<Audio>();
     speakText = () => speaking.promise;
@@ -170,6 +207,20 @@ describe("the articles of a website", () => {
     await ended(["Too long."]);
     expect(await statesOf(["Too long."])).to.deep.equal(["failed"]);
     expect([tries, ...(await recorded("Too long."))]).to.deep.equal([1, 1, 0]);
+  });
+
+  it("are charged each time that a voice tries a text at fault, after ten tries that are free", async () => {
+    const tooLong = async (): Promise<never> => {
+      throw new SpeechTooLong();
+    };
+    const limits = testLimits();
+    for (let n = 0; n < 1 + 10 + 2; n++) {
+      const process = open(tooLong, limits);
+      await prepare(["Too long."], process.articles);
+      await process.speaker.ended(renditionOf("Too long.").hash);
+    }
+    await opened.close(5_000);
+    expect(await recorded("Too long.")).to.deep.equal([1 + 2, 0]);
   });
 
   it("have the address of the voice that replaced another one", async () => {

@@ -29,6 +29,8 @@ describe("the parts of articles", () => {
   let running: Map<string, PromiseWithResolvers<Audio>>;
   let isActive: boolean;
   let failed: [string, unknown][];
+  /** The void of a part that has failed. */
+  let settling: Promise<void> | undefined;
 
   beforeEach(() => {
     time = createManualTime();
@@ -36,6 +38,7 @@ describe("the parts of articles", () => {
     running = new Map();
     isActive = true;
     failed = [];
+    settling = undefined;
     speaker = createPartSpeaker({
       pipeline: {
         stream: async () => {
@@ -60,7 +63,10 @@ describe("the parts of articles", () => {
     speaker.speak({
       apiKey,
       parts: [...texts].map(partOf),
-      onFailed: (part, error) => failed.push([textOf(part), error]),
+      onFailed: async (part, error) => {
+        failed.push([textOf(part), error]);
+        await settling;
+      },
     });
   const end = (text: string, rendition = renditionOf(text)): void =>
     running
@@ -92,13 +98,33 @@ describe("the parts of articles", () => {
   });
 
   it("of one key take turns, four at a time; those of other keys do not wait for them", async () => {
-    for (const texts of ["ab", "cd", "ef", "gh", "ij"]) void speak(texts);
+    for (const texts of ["abA", "cdC", "efE"]) {
+      void speak(texts);
+      await turns();
+      end(texts.charAt(0));
+      await turns();
+    }
     void speak("z", "other");
     await turns();
-    expect(begun.toSorted().join("")).to.equal("acegz");
-    end("a");
+    expect([...running.keys()].toSorted().join("")).to.equal("ACbdz");
+    end("b");
     await turns();
-    expect(begun.toSorted().join("")).to.equal("acegiz");
+    expect([...running.keys()].toSorted().join("")).to.equal("ACdfz");
+  });
+
+  it("that are the first of their articles wait for two other first ones at most", async () => {
+    for (const texts of ["abA", "cdC", "efE"]) {
+      void speak(texts);
+      await turns();
+      end(texts.charAt(0));
+      await turns();
+    }
+    for (const text of "xyz") void speak(text);
+    await turns();
+    expect([...running.keys()].toSorted().join("")).to.equal("ACbdxy");
+    end("x");
+    await turns();
+    expect([...running.keys()].toSorted().join("")).to.equal("ACbdyz");
   });
 
   it("end for those who wait when they are spoken or have failed", async () => {
@@ -114,6 +140,29 @@ describe("the parts of articles", () => {
     expect(speaker.ended(hashOf(partOf("b")))).to.equal(undefined);
     expect(failed.map(([text]) => text)).to.deep.equal(["b"]);
     expect(speaker.refusal(hashOf(partOf("b")))).to.equal(undefined);
+  });
+
+  it("that wait for several keys are spoken in the queue of each, and end with the last", async () => {
+    const apart = speak("abcd");
+    const other = speak("d", "other");
+    await turns();
+    expect(begun).to.have.members(["a", "d"]);
+    const { hash } = renditionOf("d");
+    expect(["k", "other", "third"].map((key) => speaker.isWaitingFor(hash, key))).to.deep.equal([
+      true,
+      true,
+      false,
+    ]);
+    end("d");
+    await other;
+    expect(speaker.isWaitingFor(hash, "other")).to.equal(false);
+    expect(speaker.ended(hash)).not.to.equal(undefined);
+    for (const text of "abcd") {
+      await until(() => running.has(text));
+      end(text);
+    }
+    await apart;
+    expect(speaker.ended(hash)).to.equal(undefined);
   });
 
   it("are tried five times while the service is overloaded", async () => {
@@ -159,6 +208,22 @@ describe("the parts of articles", () => {
       ["b", true],
       ["c", true],
     ]);
+  });
+
+  it("of a suspended key fail two at a time, each after the void of an earlier one", async () => {
+    isActive = false;
+    const settled = Promise.withResolvers<void>();
+    settling = settled.promise;
+    const spoken = speak("abcdef");
+    await turns();
+    expect(failed.map(([text]) => text)).to.deep.equal(["a"]);
+    settling = new Promise(() => {});
+    settled.resolve();
+    await turns();
+    expect(failed.map(([text]) => text)).to.deep.equal(["a", "b", "c"]);
+    await speaker.close(); // which waits for no void
+    await spoken;
+    expect(failed).to.have.length(6);
   });
 
   it("fail at the shutdown if they are not spoken, and their articles with them", async () => {

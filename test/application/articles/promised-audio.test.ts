@@ -50,7 +50,7 @@ describe("promised audio", () => {
   });
 
   const waitAs = (client?: string, signal = never): Promise<void> =>
-    promised.untilReady(name, client, signal);
+    promised.untilReady({ name, client, signal });
   /** Lets time pass, and the store respond in between. */
   const pass = async (ms: number): Promise<void> => {
     for (let passed = 0; passed < ms; passed += 50) {
@@ -116,7 +116,7 @@ describe("promised audio", () => {
 
   it("is streamed as soon as this process begins to speak it", async () => {
     spokenHere.set(hash, Promise.withResolvers());
-    const waiting = promised.begin(name, "c", never);
+    const waiting = promised.begin({ name, client: "c", signal: never });
     await until(() => time.waiting() > 0);
     streamed = { memory: { byteLength: 5 } } as StreamedAudio;
     begun.resolve();
@@ -128,13 +128,13 @@ describe("promised audio", () => {
     const spoken = Promise.withResolvers<void>();
     spokenHere.set(hash, spoken);
     begun.resolve();
-    const waiting = promised.begin(name, "c", never);
+    const waiting = promised.begin({ name, client: "c", signal: never });
     await until(() => time.waiting() > 0);
     stored.add(name);
     spokenHere.delete(hash);
     spoken.resolve();
     expect(await waiting).to.equal(undefined);
-    expect(await promised.begin(name, "c", never)).to.equal(undefined);
+    expect(await promised.begin({ name, client: "c", signal: never })).to.equal(undefined);
   });
 
   it("is looked up once for all requests that wait", async () => {
@@ -161,5 +161,25 @@ describe("promised audio", () => {
       expect(left).to.have.property("message", "left");
     stored.add(name);
     await waitAs("c");
+  });
+
+  it("is waited for here, while the most requests wait for audio that this process does not speak", async () => {
+    const leaving = new AbortController();
+    const request = { client: undefined, signal: leaving.signal };
+    const removed = `public/${"cd".repeat(32)}.mp3`;
+    const waiting = Array.from({ length: 1_000 }, () =>
+      rejection(promised.untilReady({ ...request, name: removed })),
+    );
+    await pass(50);
+    expect(await rejection(promised.untilReady({ ...request, name: removed }))).to.be.instanceOf(Unavailable);
+    const spoken = Promise.withResolvers<void>();
+    spokenHere.set(hash, spoken);
+    const here = waitAs();
+    await pass(50);
+    stored.add(name);
+    spoken.resolve();
+    await here;
+    leaving.abort(new Error("left"));
+    await Promise.all(waiting);
   });
 });

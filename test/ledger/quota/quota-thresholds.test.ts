@@ -219,7 +219,7 @@ for (const [name, numRuns, open] of stores) {
       await one.serve("v", 1);
       await one.thresholds.check();
       await one.serve("v", 140);
-      one.opened.ledger.voidServing(receipt);
+      void one.opened.ledger.voidServing(receipt);
       await one.opened.drained();
       await one.thresholds.check();
       expect(await reported(store, "v")).to.deep.equal([]);

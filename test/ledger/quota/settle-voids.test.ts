@@ -48,7 +48,7 @@ describe("voids whose process could not state its lower total", () => {
     await speak(other, "r-2", 19); // the first journal returns what it holds
     expect(await rejection(speak(other, "r-3", 11))).to.be.instanceOf(KeyIsSuspended);
     isLost = true;
-    gone.ledger.voidServing(receipt);
+    void gone.ledger.voidServing(receipt);
     await lost.promise;
     return receipt;
   };
@@ -113,7 +113,7 @@ describe("voids whose process could not state its lower total", () => {
     const unlimited = testPrincipal({ apiKey: "unlimited" });
     const { journal } = await record(gone.ledger, unlimited, servedAudio({ requestId: "r-2" }));
     isLost = true;
-    gone.ledger.voidServing(ofOther);
+    void gone.ledger.voidServing(ofOther);
     await lost.promise;
     await recover(temporary.store, journal);
     expect(await lastStatement()).to.deep.equal(settled(journal, -19));
@@ -124,7 +124,7 @@ describe("voids whose process could not state its lower total", () => {
     const receipts: Receipt[] = [];
     for (const one of keys)
       receipts.push(await record(gone.ledger, one, servedAudio({ requestId: one.apiKey })));
-    for (const receipt of receipts) gone.ledger.voidServing(receipt);
+    for (const receipt of receipts) void gone.ledger.voidServing(receipt);
     await gone.drained();
     const journal = receipts[0]?.journal as string;
     await recover(temporary.store, journal);

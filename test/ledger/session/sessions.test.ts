@@ -102,7 +102,7 @@ describe("the journals of a process", () => {
 
   it("read no quota again at their end if the returned total excludes all voids", async () => {
     const receipt = await serve(1_000, "r-1");
-    opened.ledger.voidServing(receipt);
+    void opened.ledger.voidServing(receipt);
     await opened.drained();
     const read = new Set<string>();
     const { readStream } = store;
@@ -117,7 +117,7 @@ describe("the journals of a process", () => {
   it("delay the shutdown up to its limit, then report what may be lost", async () => {
     const receipt = await serve(null, "r-1");
     store.hold();
-    opened.ledger.voidServing(receipt);
+    void opened.ledger.voidServing(receipt);
     await until(() => store.held === 1);
     const closed = opened.close(1_000);
     time.advance(999);
@@ -164,7 +164,7 @@ describe("the journals of a process", () => {
     const keyed = servedAudio({ idempotency: { key: "i", request: "same" } });
     const receipt = await record(opened.ledger, principal(null), keyed);
     store.hold();
-    opened.ledger.voidServing(receipt);
+    void opened.ledger.voidServing(receipt);
     await until(() => store.held === 1);
     await closeWithin(1_000);
     await until(() => opened.ledger.backgroundEntries === 0);
@@ -176,7 +176,7 @@ describe("the journals of a process", () => {
     await closeJournal(temporary.store, () => start, receipt.journal, "unresponsive");
     store.hold();
     const refused = rejection(serve(null, "r-2"));
-    opened.ledger.voidServing(receipt);
+    void opened.ledger.voidServing(receipt);
     await until(() => store.held === 1);
     const closed = opened.close(1_000);
     time.advance(1_000);
