@@ -22,14 +22,17 @@ const script = "voxledger.iife.js";
 
 /**
  * `repository`: the URL of the Git repository. npm signs where a package was built only if the
- * package names the repository that publishes it.
+ * package names the repository that publishes it, and only in a CI service.
  */
 const manifestOf = (repository: string | undefined) => ({
   name: "@voxledger/client",
   version: packageJson.version,
   description: "Speech and article players from a Voxledger service, for pages and for Node",
   license: packageJson.license,
-  ...(repository !== undefined && { repository: { type: "git", url: repository, directory: "src/client" } }),
+  ...(repository !== undefined && {
+    repository: { type: "git", url: repository, directory: "src/client" },
+    publishConfig: { access: "public", provenance: true },
+  }),
   keywords: ["text-to-speech", "tts", "speech", "audio", "player", "accessibility"],
   type: "module",
   sideEffects: ["./element.js", `./${script}`],
@@ -49,7 +52,6 @@ const manifestOf = (repository: string | undefined) => ({
   engines: { node: ">=22" },
   peerDependencies: { react: ">=18", vue: ">=3.3" },
   peerDependenciesMeta: { react: { optional: true }, vue: { optional: true } },
-  publishConfig: { access: "public", provenance: true },
 });
 
 const options = {

@@ -41,7 +41,7 @@ export const createPinScripts =
  */
 export type FindPinnedScripts = (hash: string) => Promise<PageScripts | undefined>;
 
-/** Releases whose scripts stay in memory, each with a quarter of a megabyte. */
+/** Releases whose scripts stay in memory, each with 0.3 MB. */
 const maxInMemory = 8;
 
 /** Protects the memory: another program may have written the event. */

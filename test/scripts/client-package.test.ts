@@ -35,6 +35,10 @@ export const theme: string = typeof player.theme === "string" ? player.theme : (
 export const voices: readonly Voice[] = (await voxledger.voices()).voices;
 voxledger.on("OnError", ({ message, code }) => console.warn(message, code?.toUpperCase()));
 voxledger.speak("Hello.", { rate: 1.1 }).catch((error) => error instanceof VoxledgerError && error.status);
+document.addEventListener("voxledger:end", ({ detail }) => console.log(detail.completed ? detail.seconds : 0));
+document.querySelector("voxledger-player")?.player?.setSpeed(1.5);
+// @ts-expect-error: no such detail
+document.addEventListener("voxledger:start", ({ detail }) => detail.completed);
 // @ts-expect-error: no such option
 new Voxledger({ key: "vlk_" });
 // @ts-expect-error: no such member
@@ -55,6 +59,23 @@ const Page = () => {
     h("button", { id: "speak", onClick: () => void speak("From React.") }, status));
 };
 createRoot(document.querySelector("#app")).render(h(StrictMode, null, h(Page)));
+`;
+
+/** A page that a server has rendered. `hydrate` adopts its elements. */
+const hydratedApp = (apiKey: string, baseUrl: string) => `
+import "@voxledger/client/element";
+import { VoxledgerPlayer } from "@voxledger/client/react";
+import { createElement as h, useEffect } from "react";
+import { hydrateRoot } from "react-dom/client";
+
+const options = { apiKey: ${JSON.stringify(apiKey)}, baseUrl: ${JSON.stringify(baseUrl)} };
+const Page = () => {
+  useEffect(() => { document.querySelector("#app").id = "hydrated"; }, []);
+  return h("article", null, h(VoxledgerPlayer, options), h("p", null, "${first}"));
+};
+globalThis.hydrate = () => {
+  hydrateRoot(document.querySelector("#app"), h(Page), { onRecoverableError: reportError });
+};
 `;
 
 const vueApp = (apiKey: string, baseUrl: string) => `
@@ -132,12 +153,26 @@ describe("the package @voxledger/client", () => {
     expect(files).to.include.members(["README.md", "LICENSE", "voxledger.iife.js"]);
   });
 
-  it("names the repository that publishes it if it is built with one", async () => {
+  it("can be published to a registry of one's own from any machine", async () => {
+    const requested: string[] = [];
+    const registry = await serveLocally((req, res) => {
+      requested.push(`${req.method} ${decodeURIComponent(req.url ?? "")}`);
+      req.resume().on("end", () => res.writeHead(req.method === "PUT" ? 201 : 404).end("{}"));
+    });
+    const options = ["--registry", registry.url, `--${registry.url.slice("http:".length)}/:_authToken=a`];
+    const env = { PATH: process.env.PATH, HOME: project.folder }; // without the variables of CI services
+    await promisify(execFile)("npm", ["publish", installed(), ...options], { env });
+    await registry.close();
+    expect(requested).to.include("PUT /@voxledger/client");
+  });
+
+  it("names the repository that publishes it, and asks for its provenance, if it is built with one", async () => {
     const out = join(project.folder, "other");
     const repository = "git+https://git.example.com/voxledger.git";
     await promisify(execFile)(join(root, "scripts/client-package"), [out, repository]);
     const manifest = JSON.parse(await readFile(join(out, "package.json"), "utf8"));
     expect(manifest.repository).to.include({ type: "git", url: repository });
+    expect(manifest.publishConfig).to.include({ provenance: true });
   });
 
   it("is never built into a folder that has files", async () => {
@@ -158,6 +193,7 @@ describe("the package @voxledger/client", () => {
         names.every((name) => ["react", "vue"].includes(name)),
       );
       expect(text, file.name).to.not.match(/\/(?:domain|http)\//);
+      expect(text, file.name).to.not.match(/class (?!Voxledger)/); // how a page is read concerns no caller
     }
   });
 
@@ -280,6 +316,25 @@ describe("the package @voxledger/client", () => {
       });
     }
   }
+
+  it("keeps a player that is shown before React hydrates the page that a server has rendered", async () => {
+    const { apiKey } = site.website;
+    const source = await project.write("hydrated/app.js", hydratedApp(apiKey, site.service.url));
+    const out = join(project.folder, "hydrated/out");
+    await bundlers.esbuild?.(source, out);
+    const element = `<voxledger-listen api-key="${apiKey}" base-url="${site.service.url}"></voxledger-listen>`;
+    const rendered = `<div id="app"><article>${element}<p>${first}</p></article></div>`;
+    const page = await openSite(`${rendered}<script type="module" src="/app.js"></script>`, out);
+    const errors: string[] = [];
+    page.on("pageerror", ({ message }) => errors.push(message));
+    const shown = playButton(page.locator("article > voxledger-listen > voxledger-player"));
+    const before = await shown.elementHandle();
+    await page.evaluate("hydrate()");
+    await page.locator("#hydrated").waitFor();
+    expect(await before?.evaluate((button) => button.isConnected)).to.equal(true);
+    expect(errors).to.deep.equal([]);
+    await page.close();
+  });
 
   it("defines a global and the element in a page without modules, whose own server sends the script", async () => {
     const { apiKey } = site.website;

@@ -27,11 +27,11 @@ const translations: Readonly<Record<string, string>> = {
     Artikel-Player|Player anzeigen|Schließen|Sprachausgabe erlauben`,
   es: `Escuchar este artículo|Escuchar|Pausar|Reanudar|Reintentar|Párrafo anterior|Párrafo siguiente
     Posición|Párrafo {n} de {count}|Tiempo|Velocidad|Descargar|Copiar enlace a este momento|Enlace copiado|Con la tecnología de Voxledger
-    Esperando…|No se pudo leer el artículo en voz alta.|La escucha no está disponible en este momento
+    Esperando…|No se pudo leer el artículo en voz alta.|El audio no está disponible en este momento
     Reproductor del artículo|Mostrar el reproductor|Cerrar|Permitir el audio`,
   fa: `گوش دادن به این مقاله|گوش دادن|مکث|ادامه|تلاش دوباره|بند قبلی|بند بعدی
     موقعیت|بند {n} از {count}|زمان|سرعت|بارگیری|کپی پیوند این لحظه|پیوند کپی شد|قدرت‌گرفته از Voxledger
-    لطفاً صبر کنید…|مقاله با صدای بلند خوانده نشد.|گوش دادن اکنون در دسترس نیست
+    لطفاً صبر کنید…|خواندن مقاله با صدای بلند ممکن نشد.|گوش دادن اکنون در دسترس نیست
     پخش‌کنندهٔ مقاله|نمایش پخش‌کننده|بستن|اجازهٔ پخش صدا`,
   fr: `Écouter cet article|Écouter|Pause|Reprendre|Réessayer|Paragraphe précédent|Paragraphe suivant
     Position|Paragraphe {n} sur {count}|Temps|Vitesse|Télécharger|Copier le lien à cet instant|Lien copié|Propulsé par Voxledger

@@ -50,5 +50,7 @@ export const useVoxledger = (config: VoxledgerConfig): Speech => {
 /** The player of an article, where the component is. */
 export const VoxledgerPlayer = (options: ListenOptions): ReactElement => {
   defineListenElement();
-  return createElement(listenTag, attributesOf(options));
+  // The element may show its player before React hydrates the page. React leaves the content of an
+  // element alone whose child is a text.
+  return createElement(listenTag, { ...attributesOf(options), suppressHydrationWarning: true }, "");
 };

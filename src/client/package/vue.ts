@@ -23,7 +23,10 @@ export interface Speech extends SpeechControl {
   readonly status: Readonly<Ref<SpeechStatus>>;
 }
 
-/** Speaks for a component, until it is unmounted. On a server it does nothing. */
+/**
+ * Speaks for a component, until it is unmounted. On a server it does nothing. Later changes of the
+ * options have no effect.
+ */
 export const useVoxledger = (config: VoxledgerConfig): Speech => {
   const status = ref<SpeechStatus>("idle");
   let control: OpenSpeechControl | undefined;

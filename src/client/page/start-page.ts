@@ -1,3 +1,4 @@
+import { memoizeAsync } from "../memoize-async.ts";
 import { Voxledger, type WebsiteFeatures } from "../voxledger.ts";
 import { configOf } from "./tag-options.ts";
 
@@ -19,18 +20,20 @@ export const startPage = async (voxledger: Voxledger): Promise<() => void> => {
  * cancels its speech.
  * @throws {VoxledgerError} if the configuration cannot be loaded
  * @throws {TypeError} if `place` is in no article
+ * @throws {DOMException} if `article` is not a selector
  */
 export const startPlayer = async (
   voxledger: Voxledger,
   place: Element,
   article?: string,
 ): Promise<() => void> => {
-  const config = await voxledger.config();
+  const config = await sharedConfig(voxledger);
   const { features } = config;
   const id = String(++places);
   place.setAttribute(placeAttribute, id);
   const target = `[${placeAttribute}="${id}"]`;
   const around = `:is(${features.webPlayer.selector})`;
+  if (article !== undefined) place.matches(article); // throws if it is invalid
   if (article === undefined && !place.closest(around)) {
     throw new TypeError(`No element around the player matches ${features.webPlayer.selector}.`);
   }
@@ -47,12 +50,23 @@ export const startPlayer = async (
   return await start(voxledger, { ...config, features: { ...allDisabled(features), webPlayer } });
 };
 
+type Config = Awaited<ReturnType<Voxledger["config"]>>;
+
+const configs = new WeakMap<Voxledger, () => Promise<Config>>();
+
+/** A page may have many players, and each request counts against the key's limit. */
+const sharedConfig = (voxledger: Voxledger): Promise<Config> => {
+  const load = configs.get(voxledger) ?? memoizeAsync(() => voxledger.config());
+  configs.set(voxledger, load);
+  return load();
+};
+
 const placeAttribute = "data-voxledger-place";
 let places = 0;
 
 const start = async (
   voxledger: Voxledger,
-  { features, analytics, suspended }: Awaited<ReturnType<Voxledger["config"]>>,
+  { features, analytics, suspended }: Config,
 ): Promise<() => void> => {
   if (suspended && !(await voxledger.canFallBack())) return () => {};
   const { startFeatures } = await import("./features.ts");

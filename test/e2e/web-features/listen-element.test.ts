@@ -19,8 +19,11 @@ describe("the element voxledger-listen", () => {
 
   const element = (attributes = ""): string =>
     `<voxledger-listen api-key="${site.website.apiKey}" ${attributes}></voxledger-listen>`;
-  const open = (body: string): Promise<FeaturePage> =>
-    site.open(body, { head: `<script defer src="${site.service.url}/voxledger.js"></script>` });
+  const open = (body: string, onPage: (page: Page) => void = () => {}): Promise<FeaturePage> =>
+    site.open(body, {
+      head: `<script defer src="${site.service.url}/voxledger.js"></script>`,
+      prepare: async (page) => onPage(page),
+    });
   const shown = (page: Page, within = "voxledger-listen") =>
     page.locator(`${within} > voxledger-player:not([data-animation])`);
 
@@ -47,6 +50,18 @@ describe("the element voxledger-listen", () => {
     expect(await players(page).count()).to.equal(2);
   });
 
+  it("requests the configuration once for all elements of a page", async () => {
+    const requested: string[] = [];
+    const body = `<article><p>${first}</p>${element()}</article>`.repeat(3);
+    const { page } = await open(body, (opened) =>
+      opened.on("request", (request) =>
+        requested.push(`${request.method()} ${new URL(request.url()).pathname}`),
+      ),
+    );
+    await playButton(shown(page)).nth(2).waitFor();
+    expect(requested.filter((one) => one === "GET /v2/config")).to.have.length(1);
+  });
+
   it("removes its player when it is removed, and shows it again when it is moved or changed", async () => {
     const { page } = await open(
       `<article id="a"><p>${first}</p>${element()}</article><article id="b"><p>${second}</p></article>`,
@@ -66,5 +81,8 @@ describe("the element voxledger-listen", () => {
     const { page, complaints } = await open(`<main><p>${first}</p>${element()}</main>`);
     while (complaints.length === 0) await page.waitForEvent("console");
     expect(complaints).to.deep.equal(["Voxledger: No element around the player matches article."]);
+    const invalid = await open(`<article><p>${first}</p>${element('article="!"')}</article>`);
+    while (invalid.complaints.length === 0) await invalid.page.waitForEvent("console");
+    expect(invalid.complaints[0]).to.match(/^Voxledger: .*'!' is not a valid selector/);
   });
 });

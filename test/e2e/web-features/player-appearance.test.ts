@@ -101,6 +101,17 @@ describe("the appearance of players", () => {
     });
   }
 
+  it("dims the button that has no paragraph to go to", async () => {
+    await site.configure(playerConfig());
+    const { page } = await site.open(longArticle);
+    const shown = await player(page);
+    const opacityOf = (name: string) => styleOf(shown.getByRole("button", { name }), "opacity");
+    expect(await opacityOf("Previous paragraph")).to.equal("0.45");
+    expect(await opacityOf("Next paragraph")).to.equal("1");
+    await page.emulateMedia({ forcedColors: "active" }); // which has a colour of its own for it
+    expect(await opacityOf("Previous paragraph")).to.equal("1");
+  });
+
   it("is not printed, nor are the mini player and the marks", async () => {
     await site.configure(playerConfig());
     const { page, untilPlaying } = await site.open(longArticle, {

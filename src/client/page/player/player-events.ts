@@ -1,9 +1,10 @@
 import type { PageContext } from "../feature.ts";
 import type { Reading } from "./reading.ts";
+import type { ReadingStatus } from "./reading-status.ts";
 
 /** The state of a player. Times are seconds at normal speed. */
 export interface PlayerState {
-  readonly status: Reading["status"];
+  readonly status: ReadingStatus;
   /** The share of the article that was read, from 0 to 1. */
   readonly progress: number;
   readonly seconds: number;

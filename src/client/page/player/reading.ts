@@ -6,8 +6,7 @@ import type { Paragraph } from "../text/paragraphs.ts";
 import { ArticleText } from "./article-text.ts";
 import { joinAudio } from "./join-audio.ts";
 import { ReadingProgress } from "./reading-progress.ts";
-
-type ReadingStatus = "idle" | "loading" | "playing" | "paused" | "failed" | "unavailable";
+import type { ReadingStatus } from "./reading-status.ts";
 
 const tickMs = 250;
 

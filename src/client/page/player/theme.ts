@@ -67,7 +67,7 @@ button, select {
 }
 select { border: 1px solid var(--border); background: var(--bg); padding: 0; width: 4.25rem; direction: ltr; }
 button:hover, select:hover { background: var(--hover); }
-button:disabled { opacity: .45; cursor: default; background: transparent; }
+[aria-disabled=true], [aria-disabled=true]:hover { opacity: .45; cursor: default; background: transparent; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .play { display: inline-flex; gap: .35rem; align-items: center; padding-inline: .7rem .9rem; font-weight: 600;
   color: var(--bg); background: var(--accent); border-radius: 999px; min-height: 2.5rem; }
@@ -113,7 +113,7 @@ const forcedColors = `
   }
   button { border: 1px solid ButtonBorder; }
   button:hover { border-color: Highlight; }
-  [aria-disabled=true] { color: GrayText; border-color: GrayText; }
+  [aria-disabled=true] { opacity: 1; color: GrayText; border-color: GrayText; }
   :focus-visible { outline-color: Highlight; }
   .powered { color: LinkText; }
   .progress { forced-color-adjust: none; }
