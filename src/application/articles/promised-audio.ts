@@ -48,12 +48,14 @@ export const createPromisedAudio = ({ audioReads, speaker, time }: PromisedAudio
     let wasWaiting = false;
     for (let delayMs: number = poll.firstMs; ; delayMs = Math.min(delayMs * poll.factor, poll.maxMs)) {
       const ended = speaker.ended(hash);
-      if (wasWaiting && !ended) throw notReady(); // this process has tried and failed
-      wasWaiting = ended !== undefined;
+      wasWaiting ||= ended !== undefined;
       const pause = new AbortController();
       const slept = sleep(delayMs, { time, signal: AbortSignal.any([signal, pause.signal]) });
       await Promise.race([slept, ...(ended ? [ended] : [])]).finally(() => pause.abort());
+      // The part may end while the store is read, which then may not have it yet.
+      const hasEnded = wasWaiting && speaker.ended(hash) === undefined;
       if (await audioReads.statAudio(name, signal)) return;
+      if (hasEnded) throw notReady(); // this process has tried and failed
     }
   };
 

@@ -21,6 +21,8 @@ describe("promised audio", () => {
   let time: ManualTime;
   let stored: Set<string>;
   let stats: number;
+  /** Awaited before a response of the store. */
+  let onStat: () => Promise<void>;
   let spokenHere: Map<string, PromiseWithResolvers<void>>;
   let begun: PromiseWithResolvers<void>;
   let streamed: StreamedAudio | undefined;
@@ -30,6 +32,7 @@ describe("promised audio", () => {
     time = createManualTime();
     stored = new Set();
     stats = 0;
+    onStat = async () => {};
     spokenHere = new Map();
     begun = Promise.withResolvers();
     streamed = undefined;
@@ -37,7 +40,9 @@ describe("promised audio", () => {
       audioReads: {
         statAudio: async (one) => {
           stats++;
-          return stored.has(one) ? info : undefined;
+          const found = stored.has(one) ? info : undefined;
+          await onStat();
+          return found;
         },
       },
       speaker: {
@@ -84,6 +89,18 @@ describe("promised audio", () => {
     spoken.resolve();
     await waiting;
     expect(time.now()).to.equal(0);
+  });
+
+  it("is found if this process stores it while the store says that it lacks it", async () => {
+    spokenHere.set(hash, Promise.withResolvers<void>());
+    const waiting = waitAs("c");
+    await until(() => time.waiting() > 0);
+    onStat = async () => {
+      stored.add(name);
+      spokenHere.delete(hash);
+    };
+    await pass(250);
+    await waiting;
   });
 
   it("is refused with 503 after exactly 30 seconds", async () => {
