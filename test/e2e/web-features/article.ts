@@ -51,3 +51,9 @@ declare const getComputedStyle: (element: unknown) => { getPropertyValue(name: s
 /** The property of an element's computed style. */
 export const styleOf = (locator: Locator, property: string): Promise<string> =>
   locator.evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), property);
+
+/** Scrolls to the element as a reader does: a script's scrolling would be undone by the reading. */
+export const scrollByHand = async (page: Page, selector: string): Promise<void> => {
+  await page.mouse.wheel(0, 1);
+  await page.locator(selector).scrollIntoViewIfNeeded();
+};

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { StoredConfig } from "../../../src/domain/accounts/website-config.ts";
-import { longArticle, miniPlayer, playButton, player, playerConfig } from "./article.ts";
+import { longArticle, miniPlayer, playButton, player, playerConfig, scrollByHand } from "./article.ts";
 import { type MemberCase, under } from "./case.ts";
 
 /** Each label as its own name, for pages in Welsh, in which the player has no labels. */
@@ -38,7 +38,7 @@ export const labelCases: readonly MemberCase[] = [
       await playButton(shown).click();
       await named("button", "pause");
       await feature.untilPlaying();
-      await feature.page.locator("#outside").scrollIntoViewIfNeeded();
+      await scrollByHand(feature.page, "#outside");
       const mini = miniPlayer(feature.page);
       await mini.getByRole("region", { name: labels.miniPlayer ?? "" }).waitFor();
       for (const name of ["previous", "next", "show", "close"])

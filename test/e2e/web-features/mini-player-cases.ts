@@ -7,6 +7,7 @@ import {
   playButton,
   player,
   playerConfig,
+  scrollByHand,
   styleOf,
   type WebPlayer,
 } from "./article.ts";
@@ -23,7 +24,7 @@ const scrollAway = async (site: FeatureSite, options: MiniPlayer): Promise<Locat
   const feature = await site.open(longArticle, { css });
   await playButton(await player(feature.page)).click();
   await feature.untilPlaying();
-  await feature.page.locator("#outside").scrollIntoViewIfNeeded();
+  await scrollByHand(feature.page, "#outside");
   return miniPlayer(feature.page);
 };
 

@@ -3,7 +3,15 @@ import type { Locator, Page } from "playwright-core";
 import { tenTimesASecond } from "../../support/browser.ts";
 import { type FeaturePage, openFeatureSite } from "../../support/client-library/feature-page.ts";
 import { duringSuite } from "../../support/during.ts";
-import { longArticle, miniPlayer, playButton, player, playerConfig, type WebPlayer } from "./article.ts";
+import {
+  longArticle,
+  miniPlayer,
+  playButton,
+  player,
+  playerConfig,
+  scrollByHand,
+  type WebPlayer,
+} from "./article.ts";
 
 interface PageElement {
   className: string;
@@ -54,7 +62,7 @@ describe("the mini player", () => {
     });
     await playButton(await player(feature.page)).click();
     await feature.untilPlaying();
-    await feature.page.locator("#outside").scrollIntoViewIfNeeded();
+    await scrollByHand(feature.page, "#outside");
     const mini = miniPlayer(feature.page);
     await mini.waitFor();
     return { ...feature, mini };

@@ -4,7 +4,16 @@ import { translatedLanguages, translationFor } from "../../../src/client/labels/
 import { accessibilityViolations } from "../../support/accessibility.ts";
 import { openFeatureSite } from "../../support/client-library/feature-page.ts";
 import { duringSuite } from "../../support/during.ts";
-import { longArticle, miniPlayer, playButton, player, playerConfig, players, styleOf } from "./article.ts";
+import {
+  longArticle,
+  miniPlayer,
+  playButton,
+  player,
+  playerConfig,
+  players,
+  scrollByHand,
+  styleOf,
+} from "./article.ts";
 
 type Color = string;
 
@@ -130,7 +139,7 @@ describe("the appearance of players", () => {
     expect(await styleOf(marked, "box-shadow")).to.equal("none");
     expect(await players(page).isVisible()).to.equal(false);
     await page.emulateMedia({ media: "screen" });
-    await page.locator("#outside").scrollIntoViewIfNeeded();
+    await scrollByHand(page, "#outside");
     await miniPlayer(page).waitFor();
     await page.emulateMedia({ media: "print" });
     await miniPlayer(page).waitFor({ state: "hidden" });

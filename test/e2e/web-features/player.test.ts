@@ -13,6 +13,7 @@ import {
   player,
   playerConfig,
   players,
+  scrollByHand,
   second,
   styleOf,
 } from "./article.ts";
@@ -235,7 +236,7 @@ describe("the player on a website's page", () => {
       await expectAccessible();
       await playButton(shown).click();
       await feature.untilPlaying();
-      await page.locator("#outside").scrollIntoViewIfNeeded();
+      await scrollByHand(page, "#outside");
       await miniPlayer(page).waitFor();
       await page.emulateMedia({ reducedMotion: "reduce" });
       await expectAccessible();
