@@ -278,8 +278,9 @@ export class Voxledger {
 
   async #allowSpeechLabel(): Promise<AllowSpeechLabel> {
     const english = { allowSpeech: "Allow speech" };
-    const overrides = [this.#config?.features.webPlayer.labels ?? {}, this.labels];
     try {
+      // An earlier version of the service sends a configuration without labels.
+      const overrides = [this.#config?.features.webPlayer.labels ?? {}, this.labels];
       const { chooseLabels } = await import("./labels/labels.ts");
       return chooseLabels([this.#environment.document?.documentElement.lang ?? ""], { english, overrides });
     } catch {
