@@ -28,14 +28,17 @@ export const createArticleTransports = ({
 }): ((parts: readonly SpokenPart[]) => Transport) => {
   const known = new Map<string, Prepared>();
   let isSupported = true;
+  /** True after a 404, which means an earlier version of the service, or voices that it lacks. */
+  let isInDoubt = false;
 
   const prepare = async (window: readonly SynthesisQuery[], maxWaitMs?: number): Promise<Prepared[]> => {
     try {
       const { parts } = await api.prepareArticle(articleRequest(window), maxWaitMs);
+      isInDoubt = false;
       return window.map(async (_, index) => parts[index]);
     } catch (error) {
       const { status } = error as VoxledgerError;
-      if (status === 404) isSupported = false; // a service of an earlier version, or a voice that it lacks
+      if (status === 404) isInDoubt = true;
       if (status !== 404 && status !== 400) throw error;
       return window.map(async () => undefined); // the request for a single part fails with its own reason
     }
@@ -67,7 +70,11 @@ export const createArticleTransports = ({
         );
       }
       const prepared = await known.get(key);
-      if (!prepared) return await single(part, voice, signal);
+      if (!prepared) {
+        const audio = await single(part, voice, signal);
+        if (isInDoubt) isSupported = false; // it has the voice
+        return audio;
+      }
       if (prepared.error) throw new VoxledgerError(prepared.error.message, { code: "NOT_FOUND" });
       return await api.loadPart(prepared, signal, voice.maxWaitMs);
     };

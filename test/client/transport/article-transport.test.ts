@@ -23,13 +23,15 @@ const { signal } = new AbortController();
 const prepared = ({ parts }: ArticleRequest): ArticlePart[] =>
   parts.map(({ id }) => ({ id, state: "pending", url: `https://audio.example/${id}` }));
 
-/** A service that prepares everything, unless it is told otherwise. */
+/** A service that prepares everything, unless the test defines its responses. */
 const open = ({
   respond = prepared,
   load = () => {},
+  speak = () => {},
 }: {
   respond?: (request: ArticleRequest) => ArticlePart[];
   load?: (part: ArticlePart) => void;
+  speak?: () => void;
 } = {}) => {
   const requests: ArticleRequest[] = [];
   const loaded: (string | undefined)[] = [];
@@ -47,6 +49,7 @@ const open = ({
       },
     },
     single: async ({ text }) => {
+      speak();
       singles.push(text);
       return silence;
     },
@@ -109,6 +112,24 @@ describe("the transport of an article", () => {
     await read(partsOf(3));
     expect(requests).to.have.length(1);
     expect(singles).to.have.length(6);
+  });
+
+  it("requests articles again after one whose voices the service lacks", async () => {
+    const notFound = () => {
+      throw new VoxledgerError("There is no such voice.", { status: 404, code: "NOT_FOUND" });
+    };
+    let isVoiceMissing = true;
+    const { read, requests, singles, loaded } = open({
+      respond: (request) => (isVoiceMissing ? notFound() : prepared(request)),
+      speak: () => isVoiceMissing && notFound(),
+    });
+    expect(await rejection(read(partsOf(2)))).to.include({ status: 404 });
+    const before = requests.length;
+    isVoiceMissing = false;
+    await read(partsOf(2, (index) => `Another part ${index}.`));
+    expect(requests).to.have.length(before + 1);
+    expect(singles).to.deep.equal([]);
+    expect(loaded).to.have.length(2);
   });
 
   it("fails for a part that no voice speaks, and with a refusal of the service", async () => {
