@@ -30,7 +30,7 @@ export interface VoxledgerConfig {
   /**
    * Who continues, at the same part, while the service cannot or will not speak: `native`, a voice
    * of the browser that works on the device; `native-remote`, any voice of the browser, some of
-   * which send the text to their maker; `none`, nobody, and the speech fails. Default: `native`.
+   * which send the text to their maker; with `none` the speech fails. Default: `native`.
    */
   readonly fallback?: Fallback;
   /** Speaks with one of the browser's own voices if one matches. Default: false. */

@@ -2,8 +2,8 @@ import type { EngineCode } from "./api/voices.ts";
 import type { TextPart } from "./text-parts.ts";
 
 /**
- * One of the service's engines, or the browser's own speech synthesis. Without `preferNative` the
- * engines are not told apart: they are the `service`.
+ * One of the service's engines, or the browser's own speech synthesis. Without `preferNative` all
+ * engines are reported as `service`.
  */
 export type SpeechService = EngineCode | "service" | "native";
 

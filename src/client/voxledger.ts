@@ -201,8 +201,8 @@ export class Voxledger {
 
   /**
    * Speaks the paragraphs of an article, as `speak` does. One request prepares all of its parts, at
-   * most 200 at once. They are charged once per website and month, whoever listens to them, and are
-   * loaded from permanent addresses, to which a CDN can respond.
+   * most 200 at once. They are charged once per website and month, for any number of readers, and
+   * are loaded from permanent addresses, to which a CDN can respond.
    */
   speakArticle(sections: readonly TextSection[], params: SpeakParams = {}): Promise<SpeechResult> {
     return this.#start(sections, { ...params, isArticle: true });

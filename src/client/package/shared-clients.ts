@@ -3,7 +3,7 @@ import { Voxledger, type VoxledgerConfig } from "../voxledger.ts";
 /** A client that components with the same options share: only one of them speaks at a time. */
 export interface SharedClient {
   readonly voxledger: Voxledger;
-  /** Closes the client if nobody else uses it. */
+  /** Closes the client if no other component uses it. */
   release(): void;
 }
 

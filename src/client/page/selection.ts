@@ -102,7 +102,7 @@ const piecesOf = (range: Range): Piece[] => {
 
 const seenLength = (text: string): number => plainText(text).replaceAll(" ", "").length;
 
-/** The length of a beginning of the text that has so many characters besides blanks. */
+/** The length of the shortest prefix with `seen` characters, not counting spaces. */
 const lengthWith = (text: string, seen: number): number => {
   let left = seen;
   let length = 0;

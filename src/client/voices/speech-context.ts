@@ -90,7 +90,7 @@ export const createSpeechContext = ({
     untilOnline: untilOnline ?? (async () => {}),
   });
 
-  /** Without the website's voice, a browser's voice can speak. */
+  /** A browser's voice can speak if the website's voice is unknown. */
   const websiteVoiceOrFailure = async () => {
     try {
       const maxWaitMs = fallback.voiceFor("", undefined) && patienceMs;

@@ -146,7 +146,7 @@ export const articleOperation = ({
     tag: "Synthesis",
     summary: "Prepare the parts of an article as one request",
     description:
-      "The response leaves before anything is spoken. The parts are spoken in their order; the same request later says which are ready. Each part is charged once per website, calendar month (UTC) and audio, whoever reads it and however often. An article whose uncharged parts exceed the quota is refused: nothing is spoken or charged. It counts as one request per minute; the requests for its audio do not count.",
+      "The response leaves before anything is spoken. The parts are spoken in their order; the same request later says which are ready. Each part is charged once per website, calendar month (UTC) and audio, for any number of readers. An article whose uncharged parts exceed the quota is refused: nothing is spoken or charged. It counts as one request per minute; the requests for its audio do not count.",
     auth: "website",
     cache: [noStore],
     body: jsonRequest(articleRequest(settings.maxTextCharacters), {

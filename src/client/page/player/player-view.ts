@@ -59,7 +59,7 @@ export const createHost = (
   return host;
 };
 
-/** Several landmarks of one name could not be told apart. */
+/** Landmarks on a page must have different names. */
 const hasPlayerNamed = (name: string): boolean =>
   [...document.querySelectorAll("voxledger-player")].some(
     ({ shadowRoot }) => shadowRoot?.querySelector("section")?.ariaLabel === name,

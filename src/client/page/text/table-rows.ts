@@ -66,7 +66,7 @@ const readColumns = (table: HTMLTableElement): Columns => {
   const headerRows = new Set(rows.slice(0, Math.max(firstOfData, 0)).filter(isHeaderRow));
   const headers = new Map<Element, readonly Element[]>();
   const headersOfColumns: Element[][] = [];
-  /** By column, the number of rows that cells from above still cover. */
+  /** The number of rows that each column's cell from above still spans. */
   const covered: number[] = [];
   for (const row of rows) {
     let column = 0;

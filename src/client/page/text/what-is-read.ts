@@ -55,7 +55,7 @@ const besidesTheText = {
   bylines: [".byline"],
   /** Links to a heading and to its editor. */
   headingLinks: [".headerlink", ".header-anchor", ".hash-link", ".mw-editsection"],
-  /** Of a website's system, around the text. */
+  /** Content management systems add these around the text. */
   invitations: [".sharedaddy", ".jp-relatedposts", ".subscription-widget", ".kg-signup-card"],
 };
 
