@@ -8,7 +8,9 @@ const minRate = 0.1;
 const maxRate = 10;
 
 /** Engines that hang report nothing. Those that send the text to their maker may take seconds. */
-const maxStartMs = 10_000;
+const maxSilenceMs = 10_000;
+/** The longest time of a character at normal speed. A digit or an ideograph takes 0.3 seconds. */
+const maxCharacterMs = 500;
 
 /** Speaks with one of the browser's voices. `speed` multiplies the rate of each part. */
 export const nativeBackend = (
@@ -16,46 +18,57 @@ export const nativeBackend = (
   voice: NativeVoice,
   { speed, startTimer }: { speed: () => number; startTimer: StartTimer },
 ): SpeechBackend => {
-  /** Ends a part that has not started in time, unless it is paused. */
-  let awaitStart = (): void => {};
+  /** Waits for the next event of the part. Ends the part if there is none in time. */
+  let awaitEvent = (): void => {};
   let stopTimer = (): void => {};
   const speak = (
     { part: { text, startAt = 0 }, voice: { prosody } }: SpokenPart,
     { signal, onStart, onBoundary }: PartPlayback,
   ): Promise<void> =>
     new Promise((resolve, reject) => {
-      const spoken = utterance(isSsml(text) ? withoutMarkup(text) : text.slice(startAt));
+      const plain = isSsml(text) ? withoutMarkup(text) : text.slice(startAt);
+      const spoken = utterance(plain);
       spoken.voice = voice;
       spoken.lang = voice.lang;
       spoken.pitch = prosody.pitch;
       spoken.rate = Math.min(Math.max(prosody.rate * speed(), minRate), maxRate);
       spoken.volume = prosody.volume;
-      awaitStart = (): void => {
-        stopTimer = startTimer(maxStartMs, () => {
-          end(() => reject(speechError("it does not start")))();
+      let hasStarted = false;
+      let charIndex = 0;
+      awaitEvent = (): void => {
+        const restMs = hasStarted
+          ? ((plain.length - charIndex) * maxCharacterMs) / Math.min(spoken.rate, 1)
+          : 0;
+        stopTimer();
+        stopTimer = startTimer(maxSilenceMs + restMs, () => {
+          end(() => reject(speechError(hasStarted ? "it does not end" : "it does not start")))();
           synthesis.cancel(); // the engine would speak it at some later time
         });
       };
       spoken.onstart = () => {
-        started();
+        hasStarted = true;
+        awaitEvent();
         onStart();
       };
-      spoken.onboundary = ({ charIndex, charLength = 0, elapsedTime = 0, name }) => {
+      spoken.onboundary = (event) => {
+        charIndex = event.charIndex;
+        awaitEvent();
+        const { charLength = 0, elapsedTime = 0, name } = event;
         if (name === "word" || name === "sentence")
           onBoundary?.({ charIndex: startAt + charIndex, charLength, elapsedTime, name });
       };
-      const started = (): void => {
+      const stopWaiting = (): void => {
         stopTimer();
-        awaitStart = () => {};
+        awaitEvent = () => {};
       };
       const cancel = (): void => {
-        started();
+        stopWaiting();
         synthesis.cancel();
         synthesis.resume(); // `cancel` does not unpause: the next utterance would wait
         resolve();
       };
       const end = (settle: () => void) => (): void => {
-        started();
+        stopWaiting();
         signal.removeEventListener("abort", cancel);
         settle();
       };
@@ -63,7 +76,7 @@ export const nativeBackend = (
       spoken.onerror = ({ error }) => end(() => (signal.aborted ? resolve() : reject(speechError(error))))();
       signal.addEventListener("abort", cancel, { once: true });
       synthesis.speak(spoken);
-      awaitStart();
+      awaitEvent();
     });
 
   return {
@@ -77,7 +90,7 @@ export const nativeBackend = (
     },
     resume: () => {
       synthesis.resume();
-      awaitStart();
+      awaitEvent();
     },
   };
 };

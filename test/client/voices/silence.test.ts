@@ -29,6 +29,8 @@ const fakeEngine = ({ starts }: { readonly starts: boolean }) => {
   return {
     nativeSpeech: { synthesis, utterance: (text: string) => ({ text }) as unknown as NativeUtterance },
     texts,
+    reachWord: (charIndex: number): void =>
+      current?.onboundary?.({ charIndex, charLength: 1, elapsedTime: 1, name: "word" }),
     end: (): void => current?.onend?.(),
     isSpeaking: (): boolean => current !== undefined,
   };
@@ -159,5 +161,22 @@ describe("the longest silence of a speech", () => {
     await until(() => played.length === 1);
     expect(engine.isSpeaking()).to.equal(false);
     expect(events.some(({ type }) => type === "OnServiceSwitched")).to.equal(true);
+  });
+  it("ends with the service if the browser's engine stops in the middle, except while it is paused", async () => {
+    const engine = fakeEngine({ starts: true });
+    await connect(engine, { preferNative: true });
+    const text = "Good morning to all of you.";
+    void client.speak(text, { lang: "en-GB" });
+    await until(engine.isSpeaking);
+    time.advance(10_000 + text.length * 500 - 1);
+    engine.reachWord(13);
+    client.pause();
+    time.advance(60_000);
+    client.resume();
+    time.advance(10_000 + (text.length - 13) * 500 - 1);
+    expect(engine.isSpeaking()).to.equal(true);
+    time.advance(1);
+    await until(() => played.length === 1);
+    expect(engine.isSpeaking()).to.equal(false);
   });
 });
