@@ -73,6 +73,10 @@ const translations: Readonly<Record<string, string>> = {
     Posição|Parágrafo {n} de {count}|Tempo|Velocidade|Baixar|Copiar link para este momento|Link copiado|Com tecnologia Voxledger
     Aguarde…|Não foi possível ler o artigo em voz alta.|O áudio não está disponível no momento
     Reprodutor do artigo|Mostrar o reprodutor|Fechar|Permitir áudio`,
+  "pt-PT": `Ouvir este artigo|Ouvir|Pausar|Continuar|Tentar novamente|Parágrafo anterior|Parágrafo seguinte
+    Posição|Parágrafo {n} de {count}|Tempo|Velocidade|Transferir|Copiar ligação para este momento|Ligação copiada|Com tecnologia Voxledger
+    A aguardar…|Não foi possível ler o artigo em voz alta.|O áudio não está disponível de momento
+    Leitor do artigo|Mostrar o leitor|Fechar|Permitir áudio`,
   ru: `Прослушать статью|Слушать|Пауза|Продолжить|Повторить|Предыдущий абзац|Следующий абзац
     Позиция|Абзац {n} из {count}|Время|Скорость|Скачать|Копировать ссылку на этот момент|Ссылка скопирована|Работает на Voxledger
     Подождите…|Не удалось озвучить статью.|Прослушивание сейчас недоступно
@@ -111,8 +115,10 @@ export const translationFor = (
 ): { lang: string; labels: Partial<Record<LabelName, string>> } | undefined => {
   const locale = localeOf(tag);
   if (!locale) return undefined;
-  const { language, script } = locale;
-  const lang = [`${language}-${script}`, language].find((one) => Object.hasOwn(translations, one));
+  const { language, script, region } = locale;
+  // As in Unicode's CLDR, Portuguese is European in every region but Brazil.
+  const variety = language === "pt" && region !== "BR" ? "pt-PT" : `${language}-${script}`;
+  const lang = [variety, language].find((one) => Object.hasOwn(translations, one));
   if (lang === undefined) return undefined;
   const texts = translations[lang]?.split(/\s*[|\n]\s*/) ?? [];
   return { lang, labels: Object.fromEntries(names.map((name, index) => [name, texts[index]])) };

@@ -36,9 +36,9 @@ describe("the labels of players", () => {
   });
 
   it("follow the script of a region, former codes, and tags with an underscore", () => {
-    const languages = ["zh", "zh-CN", "zh-TW", "zh-Hant", "zh-HK", "iw", "pt_BR"];
+    const languages = ["zh", "zh-CN", "zh-TW", "zh-Hant", "zh-HK", "iw", "pt", "pt_BR", "pt-PT", "pt-AO"];
     expect(languages.map((tag) => choose([tag]).lang)).to.deep.equal([
-      ...["zh", "zh", "zh-Hant", "zh-Hant", "zh-Hant", "he", "pt"],
+      ...["zh", "zh", "zh-Hant", "zh-Hant", "zh-Hant", "he", "pt", "pt", "pt-PT", "pt-PT"],
     ]);
   });
 
