@@ -3,6 +3,8 @@ import type { PageScripts } from "../domain/page-scripts.ts";
 
 /** What a page contains to load the player. */
 export interface PageTags {
+  /** The URL of the service for pages. */
+  readonly url: string;
   /** Follows each release of the service. */
   readonly tag: string;
   /** Loads the modules of this release for ever, and nothing else. */
@@ -24,6 +26,7 @@ export const pageTags = (
   const integrity = Object.entries(imported).map(([path, text]) => [`${url}/v/${version}${path}`, sri(text)]);
   const importMap = JSON.stringify({ integrity: Object.fromEntries(integrity) }).replaceAll("<", "\\u003c");
   return {
+    url,
     tag: `<script type="module" src="${escapeAttribute(url)}/player.js" data-api-key="${key}"></script>`,
     pinned: [
       `<script type="importmap">${importMap}</script>`,

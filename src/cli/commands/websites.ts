@@ -187,8 +187,11 @@ const serviceUrl = (given: string): string => {
   return url.origin + url.pathname.replace(/\/+$/, "");
 };
 
-const tagsText = ({ tag, pinned, pinnedScript, scriptSrc }: PageTags): string =>
+const tagsText = ({ url, tag, pinned, pinnedScript, scriptSrc }: PageTags): string =>
   [
+    ...(isOfThisMachine(url)
+      ? [`Only this machine reaches ${url}. For other readers, set PUBLIC_URL, or give --url.`]
+      : []),
     "The tag, which follows each release of the service:",
     tag,
     "The modules of this release, for ever and with integrity:",
@@ -197,6 +200,8 @@ const tagsText = ({ tag, pinned, pinnedScript, scriptSrc }: PageTags): string =>
     "The same as one script, for pages without modules or with an import map of their own:",
     pinnedScript,
   ].join("\n\n");
+
+const isOfThisMachine = (url: string): boolean => /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname);
 
 const newWebsite = ({ id, name, origins, plan, apiKey, secretId, apiSecret }: NewWebsite): string =>
   fields({
