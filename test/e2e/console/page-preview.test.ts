@@ -29,6 +29,12 @@ const rows = [
   ["4", "2", "blockquote", "en", "Sleep is the best travel.", "25"],
 ];
 
+const comments = `<article></article>${"<article><p>Well said.</p></article>".repeat(60)}`;
+const pages = new Map([
+  ["/news", news],
+  ["/comments", comments],
+]);
+
 describe("the console's preview of what is read of a page", () => {
   const env = { ALLOW_LOOPBACK_UPSTREAMS: "true", AUDITOR_TOKEN: auditorToken };
   const service = duringSuite(() => startServiceForBrowser(env));
@@ -37,8 +43,8 @@ describe("the console's preview of what is read of a page", () => {
   const site = duringSuite(() =>
     serveLocally((req, res) => {
       requested.push(req.url);
-      const status = req.url === "/news" ? 200 : 404;
-      res.writeHead(status, { "Content-Type": "text/html; charset=utf-8" }).end(news);
+      const body = pages.get(req.url ?? "");
+      res.writeHead(body ? 200 : 404, { "Content-Type": "text/html; charset=utf-8" }).end(body);
     }),
   );
   const website = duringSuite(() => registerWebsite(service.url));
@@ -77,6 +83,13 @@ describe("the console's preview of what is read of a page", () => {
       );
       expect(others).to.deep.equal([]);
     }
+  });
+
+  it("shows the first 50 articles with a text, which get a player", async () => {
+    const { page } = await open();
+    await preview(page, "/comments");
+    const articles = (await shownRows(page)).map(([, article]) => Number(article));
+    expect(articles).to.deep.equal(Array.from({ length: 50 }, (_, index) => index + 2));
   });
 
   it("runs no script of the page and loads nothing that it names", async () => {

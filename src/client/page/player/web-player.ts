@@ -2,6 +2,7 @@ import type { SpeakParams, WebPlayerFeature } from "../../voxledger.ts";
 import type { Feature, PageContext } from "../feature.ts";
 import { readParagraphs } from "../text/paragraphs.ts";
 import { queryAll } from "../text/selectors.ts";
+import { maxArticlesOfPage } from "../text/what-is-read.ts";
 import { readClickedParagraphs } from "./clicked-paragraphs.ts";
 import { createLabels, type PlayerLabels } from "./labels.ts";
 import { showMediaSession } from "./media-session.ts";
@@ -14,9 +15,6 @@ import { scrollWithReading } from "./scroll-with-reading.ts";
 import { shareButtons } from "./share-buttons.ts";
 import { followTimeLinks } from "./time-links.ts";
 import { chooseVoice } from "./voice-choice.ts";
-
-/** A page of comments may have thousands of articles. */
-const maxPlayers = 50;
 
 /** A page whose framework removes foreign elements again and again gets no player. */
 const maxInsertions = 10;
@@ -53,7 +51,7 @@ const followArticles = (context: PageContext, params: SpeakParams): void => {
     }
     for (const article of queryAll(document, features.webPlayer.selector)) {
       const inserted = insertions.get(article) ?? 0;
-      if (players.has(article) || players.size >= maxPlayers || inserted >= maxInsertions) continue;
+      if (players.has(article) || players.size >= maxArticlesOfPage || inserted >= maxInsertions) continue;
       const labels = labelsFor(article);
       const player = labels && addPlayer(context, article, labels, params);
       if (!player) continue;

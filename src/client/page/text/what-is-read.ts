@@ -3,6 +3,9 @@ import { validSelectors } from "./selectors.ts";
 
 export type TextRules = Pick<WebPlayerFeature, "selector" | "paragraphSelector" | "sanitize">;
 
+/** A page of comments may have thousands of articles. */
+export const maxArticlesOfPage = 50;
+
 /**
  * The value of `paragraphSelector` in a configuration that does not set it. It is part of the API
  * and cannot change, so the player reads more for it: `usualParagraphs`.

@@ -1,7 +1,7 @@
 import { readParagraphs } from "../../../client/page/text/paragraphs.ts";
 import type { Rendering } from "../../../client/page/text/rendering.ts";
 import { queryAll } from "../../../client/page/text/selectors.ts";
-import type { TextRules } from "../../../client/page/text/what-is-read.ts";
+import { maxArticlesOfPage, type TextRules } from "../../../client/page/text/what-is-read.ts";
 
 /** A paragraph that the player would read of a page. */
 export interface PageParagraph {
@@ -25,9 +25,14 @@ export interface PageParagraph {
  */
 export const paragraphsOfPage = (html: string, rules: TextRules): PageParagraph[] => {
   const page = new DOMParser().parseFromString(html, "text/html");
-  const found = queryAll(page, rules.selector).map((article) => readParagraphs(article, rules, unstyledPage));
-  return found
-    .flatMap((paragraphs, index) => paragraphs.map((paragraph) => ({ paragraph, article: index + 1 })))
+  return queryAll(page, rules.selector)
+    .map((article, index) => ({
+      article: index + 1,
+      paragraphs: readParagraphs(article, rules, unstyledPage),
+    }))
+    .filter(({ paragraphs }) => paragraphs.length > 0)
+    .slice(0, maxArticlesOfPage)
+    .flatMap(({ article, paragraphs }) => paragraphs.map((paragraph) => ({ paragraph, article })))
     .map(({ paragraph: { element, text }, article }, index) => ({
       article,
       index: index + 1,
