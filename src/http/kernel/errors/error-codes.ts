@@ -229,7 +229,7 @@ export const errorTypes = {
   502: errorType({
     type: EngineFailed,
     headers: retryAfterOf,
-    description: "The engine failed; `message` is the provider's.",
+    description: "Another server failed, for example the engine's; `message` says how.",
     headerSchemas: { "Retry-After": retryAfter["Retry-After"].optional() },
     example: new EngineFailed("The provider returned no audio."),
   }),
