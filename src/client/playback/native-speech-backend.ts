@@ -21,6 +21,8 @@ export const nativeBackend = (
   /** Waits for the next event of the part. Ends the part if there is none in time. */
   let awaitEvent = (): void => {};
   let stopTimer = (): void => {};
+  /** Engines may report a word that they have spoken before the pause. */
+  let isPaused = false;
   const speak = (
     { part: { text, startAt = 0 }, voice: { prosody } }: SpokenPart,
     { signal, onStart, onBoundary }: PartPlayback,
@@ -40,6 +42,7 @@ export const nativeBackend = (
           ? ((plain.length - charIndex) * maxCharacterMs) / Math.min(spoken.rate, 1)
           : 0;
         stopTimer();
+        if (isPaused) return;
         stopTimer = startTimer(maxSilenceMs + restMs, () => {
           end(() => reject(speechError(hasStarted ? "it does not end" : "it does not start")))();
           synthesis.cancel(); // the engine would speak it at some later time
@@ -63,6 +66,7 @@ export const nativeBackend = (
       };
       const cancel = (): void => {
         stopWaiting();
+        isPaused = false;
         synthesis.cancel();
         synthesis.resume(); // `cancel` does not unpause: the next utterance would wait
         resolve();
@@ -85,10 +89,12 @@ export const nativeBackend = (
       for (const spoken of parts) yield { ...spoken, play: (playback) => speak(spoken, playback) };
     },
     pause: () => {
+      isPaused = true;
       stopTimer();
       synthesis.pause();
     },
     resume: () => {
+      isPaused = false;
       synthesis.resume();
       awaitEvent();
     },

@@ -162,6 +162,7 @@ describe("the longest silence of a speech", () => {
     expect(engine.isSpeaking()).to.equal(false);
     expect(events.some(({ type }) => type === "OnServiceSwitched")).to.equal(true);
   });
+
   it("ends with the service if the browser's engine stops in the middle, except while it is paused", async () => {
     const engine = fakeEngine({ starts: true });
     await connect(engine, { preferNative: true });
@@ -169,9 +170,10 @@ describe("the longest silence of a speech", () => {
     void client.speak(text, { lang: "en-GB" });
     await until(engine.isSpeaking);
     time.advance(10_000 + text.length * 500 - 1);
-    engine.reachWord(13);
     client.pause();
+    engine.reachWord(13); // spoken before the pause
     time.advance(60_000);
+    expect(engine.isSpeaking()).to.equal(true);
     client.resume();
     time.advance(10_000 + (text.length - 13) * 500 - 1);
     expect(engine.isSpeaking()).to.equal(true);
