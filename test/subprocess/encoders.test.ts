@@ -335,6 +335,7 @@ describe("threads that encode", () => {
   const pcm = tone(22_050, 100);
   const program = (onMessage: string): URL => {
     const source = `import { parentPort } from "node:worker_threads";
+      parentPort.postMessage("loaded");
       parentPort.on("message", ({ audio, pcm }) => { if (pcm) { ${onMessage} } });`;
     return new URL(`data:text/javascript,${encodeURIComponent(source)}`);
   };
@@ -351,12 +352,20 @@ describe("threads that encode", () => {
     const failure = rejection(stuck.encode(pcm, false));
     stuck.close();
     expect(await failure).to.be.instanceOf(ToolFailed);
-    expect(threads.isEncoding()).to.equal(true);
     for (let n = 0; n < 3; n++) {
       const audio = threads.open(spec);
       expect(await audio.encode(pcm, true)).to.deep.equal(Buffer.of(0));
       audio.close();
     }
+    expect(threads.useLibraries()).to.equal(true);
+  });
+
+  it("use libraries while they load them, and then only for an audio", async () => {
+    const threads = createEncodingThreads({ ffmpegVersion: await ffmpegVersion(), folder: "" });
+    expect(threads.useLibraries()).to.equal(false);
+    threads.prepare(false);
+    expect(threads.useLibraries()).to.equal(true);
+    await until("the thread has loaded its libraries", () => !threads.useLibraries());
   });
 
   it("are reported 15 seconds after the end of an audio to which they have not responded", async () => {
@@ -384,7 +393,7 @@ describe("threads that encode", () => {
     const failure = rejection(audio.encode(pcm, false));
     audio.close();
     await failure;
-    await until("the thread has responded", () => !threads.isEncoding());
+    await until("the thread has responded", () => !threads.useLibraries());
     time.advance(60_000);
     expect(time.waiting()).to.equal(0);
   });

@@ -52,7 +52,7 @@ process.on("disconnect", () => {
   speakers?.kill();
   models.kill();
   for (const job of jobs.values()) job.stop(new ToolFailed("abandoned", "The service has ended."));
-  if (threads?.isEncoding()) endNow(); // `exit` waits for the thread, which may be stuck
+  if (threads?.useLibraries()) endNow(); // `exit` would fail, or wait for a thread that is stuck
   process.exit();
 });
 

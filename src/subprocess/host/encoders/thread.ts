@@ -23,6 +23,9 @@ export interface CloseRequest {
 }
 export type ThreadRequest = EncodeRequest | CloseRequest;
 
+/** Sent once, before any response. */
+export type ThreadLoaded = "loaded";
+
 export type ThreadResponse =
   | { readonly audio: number; readonly bytes: Uint8Array<ArrayBuffer>; readonly failure?: undefined }
   | { readonly audio: number; readonly bytes?: undefined; readonly failure: string };
@@ -31,6 +34,8 @@ const { lowPriority, ...codecOptions } = workerData as ThreadOptions;
 if (lowPriority) lowerPriority(threadId());
 
 const { encode, close } = createThreadAudios(openCodecs(codecOptions));
+
+parentPort?.postMessage("loaded" satisfies ThreadLoaded);
 
 const respond = (response: ThreadResponse, transfer: ArrayBuffer[] = []): void =>
   parentPort?.postMessage(response, transfer);

@@ -7,7 +7,7 @@ import { compileCache } from "../../compile-cache.ts";
 import { ToolFailed } from "../../tools.ts";
 import { exitFailure } from "../exit-failure.ts";
 import type { CodecOptions } from "./encoding.ts";
-import type { ThreadOptions, ThreadRequest, ThreadResponse } from "./thread.ts";
+import type { ThreadLoaded, ThreadOptions, ThreadRequest, ThreadResponse } from "./thread.ts";
 import type { EncodeRequest } from "./thread-audios.ts";
 
 export interface AudioSpec {
@@ -92,15 +92,18 @@ export const createEncodingThreads = (codecs: CodecOptions, options: ThreadsOpti
       const thread = isFree ? least : start(lowPriority);
       return thread.open(audios++, spec);
     },
-    /** True while a thread may be in a call of a library, which delays the exit of the process. */
-    isEncoding: (): boolean => [...kinds.short, ...kinds.long].some((thread) => thread.isEncoding()),
+    /**
+     * True while a thread may load libraries or be in a call of one. `process.exit` fails in koffi
+     * while it is loaded, and waits for a call.
+     */
+    useLibraries: (): boolean => [...kinds.short, ...kinds.long].some((thread) => thread.usesLibraries()),
   };
 };
 
 interface Thread {
   /** The number of audios that it encodes now, or has not stopped encoding. */
   load(): number;
-  isEncoding(): boolean;
+  usesLibraries(): boolean;
   open(audio: number, spec: Pick<AudioSpec, "format" | "sampleRate">): ThreadEncoding;
 }
 
@@ -124,8 +127,12 @@ const startThread = (
   const late = new Map<number, () => void>();
   let ended: ToolFailed | undefined;
   let cause = "It has exited.";
+  let isLoading = true;
 
-  worker.on("message", ({ audio, bytes, failure }: ThreadResponse) => {
+  worker.on("message", (message: ThreadLoaded | ThreadResponse) => {
+    isLoading = false;
+    if (message === "loaded") return;
+    const { audio, bytes, failure } = message;
     late.get(audio)?.();
     late.delete(audio);
     const call = waiting.get(audio);
@@ -167,7 +174,7 @@ const startThread = (
 
   return {
     load: () => open.size + late.size,
-    isEncoding: () => waiting.size + late.size > 0,
+    usesLibraries: () => isLoading || waiting.size + late.size > 0,
     open: (audio, spec) => {
       open.add(audio);
       let isFirst = true;
