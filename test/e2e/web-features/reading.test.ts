@@ -149,6 +149,27 @@ describe("the time and the place of a reading", () => {
     await page.evaluate("localStorage.clear()");
   });
 
+  it("stays paused when the reader pauses while the audio starts", async () => {
+    const pauseFirst = `
+      const Original = window.Audio;
+      window.Audio = class extends Original {
+        constructor() {
+          super();
+          this.addEventListener("playing", () => {
+            if (this.duration < 1) return; // the silence that unlocks playback
+            document.querySelector("voxledger-player").player.pause();
+            window.hasPaused = true;
+          });
+        }
+      };`;
+    const { page } = await site.open(articleOf(1), { prepare: (opened) => opened.addInitScript(pauseFirst) });
+    const shown = await player(page);
+    await playButton(shown).click();
+    await until(page, "window.hasPaused");
+    expect(await playButton(shown).getAttribute("title")).to.equal("Resume");
+    expect(await page.evaluate("navigator.mediaSession.playbackState")).to.equal("paused");
+  });
+
   it("continues at the place and with the speed at which the article was left", async () => {
     const body = articleOf(4);
     const feature = await site.open(body);

@@ -244,7 +244,8 @@ export class Reading {
     const { seconds = 0 } = this.#options.voxledger.position ?? {};
     this.#progress.startPart(part, seconds, performance.now());
     this.#showParagraph();
-    this.#changeTo("playing");
+    // Browsers report a start that the reader's pause has overtaken.
+    this.#changeTo(this.#status === "paused" ? "paused" : "playing");
   }
 
   #endPart(): void {
