@@ -44,7 +44,7 @@ export const nativeBackend = (
         stopTimer();
         if (isPaused) return;
         stopTimer = startTimer(maxSilenceMs + restMs, () => {
-          end(() => reject(speechError(hasStarted ? "it does not end" : "it does not start")))();
+          end(() => reject(speechError("it reports nothing")))();
           synthesis.cancel(); // the engine would speak it at some later time
         });
       };

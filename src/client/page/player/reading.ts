@@ -111,13 +111,13 @@ export class Reading {
 
   /** Starts, pauses or resumes. */
   toggle(): void {
-    if (this.isActive && this.#status !== "paused") this.pause();
+    if (this.isActive && !this.#isPaused) this.pause();
     else this.play();
   }
 
   play(): void {
     if (!this.isActive) this.#start();
-    else if (this.#status === "paused") this.#options.voxledger.resume();
+    else if (this.#isPaused) this.#options.voxledger.resume();
   }
 
   pause(): void {
@@ -178,6 +178,10 @@ export class Reading {
     this.#options.onChange();
   }
 
+  get #isPaused(): boolean {
+    return this.#status === "paused";
+  }
+
   get #expectsAudio(): boolean {
     return this.#status === "loading" || this.#status === "playing";
   }
@@ -205,9 +209,9 @@ export class Reading {
 
   /** What is paused stays paused: it loads the audio of its new place. */
   #restart(): void {
-    const isPaused = this.#status === "paused";
+    const wasPaused = this.#isPaused;
     this.#start();
-    if (isPaused) this.pause();
+    if (wasPaused) this.pause();
   }
 
   /** Speaks from the current place to the end of the article. */
@@ -245,7 +249,7 @@ export class Reading {
     this.#progress.startPart(part, seconds, performance.now());
     this.#showParagraph();
     // Browsers report a start that the reader's pause has overtaken.
-    this.#changeTo(this.#status === "paused" ? "paused" : "playing");
+    this.#changeTo(this.#isPaused ? "paused" : "playing");
   }
 
   #endPart(): void {
